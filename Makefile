@@ -107,7 +107,7 @@ gpu: $(VENV)/.installed-dev
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed
-	@build/cluster/bin/python -m pytest -q tests/app/faces/batch/test_ray.py tests/app/server/test_cluster.py \
+	@build/cluster/bin/python -m pytest -q tests/app/faces/batch/test_ray.py \
 	    tests/app/server/test_whole_site.py
 
 build/cluster/.installed: requirements-cluster.txt $(VENV)/.installed-dev

@@ -13,8 +13,7 @@ from typing import Annotated
 
 from bert_core.errors import InputError
 
-FOLDER = Path(__file__).with_name("features")
-"""The folders of all features."""
+FOLDER = Path(__file__).with_name("features")  # the folders of all features
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,12 @@ class Feature:
 
 
 TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
-GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
-"""The parts of the menu, in order."""
+GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)  # the parts of the menu, in order
 
-HOME = "pages/0_home.py"
-"""The first page; it shows several features and belongs to none."""
+HOME = "pages/0_home.py"  # the first page; it shows several features and belongs to none
 
+# The page of the lessons; like the first page, it belongs to no feature.
 LESSONS = "pages/17_lessons.py"
-"""The page of the lessons; like the first page, it belongs to no feature."""
 
 FEATURES = (
     Feature(
@@ -288,16 +285,14 @@ class Example:
 def examples(slug: str) -> tuple[Example, ...]:
     """Read the examples of a page; () if nothing is given on it."""
     row = feature(slug)
-    return read_examples(FOLDER / row.slug / "examples.toml") if row.has_examples else ()
-
-
-def read_examples(path: Path) -> tuple[Example, ...]:
-    """Read a file of examples."""
+    if not row.has_examples:
+        return ()
+    path = FOLDER / row.slug / "examples.toml"
     return tuple(
         Example(
-            label=row["label"],
-            note=row.get("note", ""),
-            values={key: value for key, value in row.items() if key not in _ABOUT},
+            label=each["label"],
+            note=each.get("note", ""),
+            values={key: value for key, value in each.items() if key not in _ABOUT},
         )
-        for row in tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+        for each in tomllib.loads(path.read_text(encoding="utf-8"))["example"]
     )

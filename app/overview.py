@@ -38,16 +38,14 @@ from bert_core.reading.sentences import split_sentences
 from bert_core.reading.unread import unread
 
 FIRST = "Ada Lovelace lived in London. She wrote a program for a machine that was never built."
-"""The text that a new visitor sees."""
 
-SHOWN = 6
-"""Doors at most."""
+SHOWN = 6  # doors at most
 
 _PIECES, _CELLS, _WORDS = 40, 16, 60
 _CELL = 18  # side of a cell of the small attention map, in units of the drawing
 
+# The features that have a door, in order; the last one where another has none.
 DOORS = ("tokenizer", "fill_mask", "attention", "ner", "qa", "next_sentence", "classification")
-"""The features that have a door, in order; the last one where another has none."""
 
 Texts = dict[str, str]
 Maker = Callable[[Engine, str], tuple[Texts, Html]]
@@ -96,7 +94,6 @@ def without_door(engine: Engine) -> Html:
 
 
 def _lacks(engine: Engine, slug: str) -> bool:
-    """Return whether a model cannot answer on a page, or only with random weights."""
     found = misfits(engine.facts, feature(slug).needs)
     return any(each.severity is not Severity.REMARK for each in found)
 
@@ -133,7 +130,6 @@ def draw(found: Sequence[Door], addresses: Sequence[str] = ()) -> Html:
 
 
 def _door(slug: str, make: Maker, engine: Engine, text: str) -> Door:
-    """Make one door; what keeps a feature from answering becomes its body."""
     try:
         return Door(slug, *make(engine, text))
     except BertError as error:
@@ -141,7 +137,6 @@ def _door(slug: str, make: Maker, engine: Engine, text: str) -> Door:
 
 
 def _pieces(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Draw the pieces, and count them."""
     result = tokenizer(engine, text)
     shown = result.pieces(_PIECES)
     chips = [
@@ -159,7 +154,6 @@ def _pieces(engine: Engine, text: str) -> tuple[Texts, Html]:
 
 
 def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Hide the last long word and draw the best guesses for it."""
     words = [w for w in fill_mask(engine, text).words if w.text.isalpha() and not w.masked]
     if not words:
         return {"text": text}, line("There is no word to hide.")
@@ -183,7 +177,6 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
 
 
 def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Draw a head with a clear pattern as a small map."""
     result = attention(engine, text)
     layer, head = result.telling  # the page opens with the same one
     shown = result.attentions[layer][head][:_CELLS, :_CELLS]  # (T, T), rows look at columns
@@ -206,7 +199,6 @@ def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
 
 
 def _names(engine: Engine, text: str, *, progress: Progress | None) -> tuple[Texts, Html]:
-    """Draw the text with its names marked and labelled."""
     entities = ner(engine, text, progress=progress).reading.entities
     parts: list[Html | str] = []
     done = 0
@@ -229,7 +221,6 @@ def _names(engine: Engine, text: str, *, progress: Progress | None) -> tuple[Tex
 def _question(
     engine: Engine, text: str, *, asked: str, progress: Progress | None
 ) -> tuple[Texts, Html]:
-    """Ask the visitor's question, or one that fits the text."""
     question = " ".join(asked.split()) or suggestion(text)
     result = qa(engine, text, question, progress=progress)
     best = result.answers[0].text
@@ -246,7 +237,6 @@ def _question(
 
 
 def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Ask whether the last sentence follows the others."""
     *before, second = split_sentences(text) or [text]
     if not before:
         says = line("Write a second sentence to see whether it follows the first.")
@@ -264,7 +254,6 @@ def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
 
 
 def _label(engine: Engine, text: str) -> tuple[Texts, Html]:
-    """Draw the labels that fit best."""
     result = classification(engine, text)
     best = [*result.ranking][:3]
     if result.kind == "regression":

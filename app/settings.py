@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from bert_core.errors import ConfigError
 
+# The root of the checkout, which contains `pages/` and `assets/`.
 ROOT = Path(__file__).resolve().parent.parent
-"""The root of the checkout, which contains `pages/` and `assets/`."""
 
 ASSETS = ROOT / "assets"
 LIVE = ROOT / "live"
@@ -27,6 +27,7 @@ LIVE = ROOT / "live"
 BUNDLED_MODEL = "explorer-mini-uncased"
 
 _PREFIX = "BERT_EXPLORER_"
+# What each variable means and its default, as Markdown; `docs/hosting.md` has them as a table.
 _DECLARED: dict[str, tuple[str, str]] = {
     "MODEL": (
         "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name`, "
@@ -138,11 +139,9 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "0",
     ),
 }
-"""What each variable means and its default, as Markdown; `docs/hosting.md` has them as a table."""
 
 VARIABLES = tuple(_PREFIX + name for name in _DECLARED)
-_READ = (*VARIABLES, "SPACE_HOST")
-"""The environment variables of the site."""
+_READ = (*VARIABLES, "SPACE_HOST")  # the environment variables of the site
 
 _ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
@@ -155,8 +154,7 @@ _STORE = re.compile(
 )
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-NO_LIMIT = 999_999_999
-"""What a limit is that the operator has not set."""
+NO_LIMIT = 999_999_999  # what a limit is that the operator has not set
 
 # More threads than cores only slow each other down, and several thousand end the process: PyTorch
 # crashes when the system has no more threads.
@@ -226,7 +224,6 @@ class Settings:
 
 
 def _value(name: str) -> str:
-    """Read a variable, stripped of surrounding whitespace; "" if it is not set."""
     return os.environ.get(name, "").strip()
 
 
@@ -235,7 +232,6 @@ def _refusal(name: str, expected: str) -> ConfigError:
 
 
 def _number(name: str, default: int, most: int = NO_LIMIT, least: int = 1) -> int:
-    """Read a whole number from `least` to `most`."""
     value = _value(name)
     if not value:
         return default
@@ -245,12 +241,10 @@ def _number(name: str, default: int, most: int = NO_LIMIT, least: int = 1) -> in
 
 
 def _folders(name: str) -> tuple[str, ...]:
-    """Read a list of folders, separated as in the system's PATH."""
     return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
 
 
 def _hosts(name: str) -> tuple[str, ...]:
-    """Read a list of host names, separated by commas."""
     found = tuple(part.strip() for part in _value(name).lower().split(",") if part.strip())
     if not all(_HOST.fullmatch(part) for part in found):
         raise _refusal(name, "names such as bert.school.example or localhost:9000, with commas")
@@ -258,7 +252,6 @@ def _hosts(name: str) -> tuple[str, ...]:
 
 
 def _visitors(name: str, default: Visitors) -> Visitors:
-    """Read who may use something."""
     value = _value(name).lower()
     uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
     found = [use for use, words in uses.items() if value in words]
@@ -268,7 +261,6 @@ def _visitors(name: str, default: Visitors) -> Visitors:
 
 
 def _switch(name: str, default: bool = False) -> bool:
-    """Read whether something is on."""
     value = _value(name).lower()
     if value not in _ON | _OFF | {""}:
         raise _refusal(name, "on or off")
@@ -276,7 +268,6 @@ def _switch(name: str, default: bool = False) -> bool:
 
 
 def _choice(name: str, words: tuple[str, ...]) -> str:
-    """Read one of some words; the first is the default."""
     value = _value(name).lower() or words[0]
     if value not in words:
         raise _refusal(name, " or ".join(words))

@@ -54,8 +54,7 @@ from app.features.xray.task_zoom import cell_path, head_notes
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import gaps_note
-from app.words.report import Block
-from app.words.screen import Screen
+from app.words.screen import Block, Screen
 
 _CANCELLED = "_xray_cancelled"
 

@@ -37,8 +37,7 @@ from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
-from app.words.report import Block
-from app.words.screen import Screen
+from app.words.screen import Block, Screen
 
 SLUG = "attention"
 

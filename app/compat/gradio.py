@@ -18,16 +18,7 @@ from gradio.route_utils import FnIndexInferError as UnknownCall
 from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import LRUCache
 
-__all__ = [
-    "Calls",
-    "UnknownCall",
-    "begin_page",
-    "fetched_later",
-    "is_unfetched",
-    "is_waiting",
-    "limit_queue",
-    "own_sessions",
-]
+__all__ = ["UnknownCall"]
 
 
 class Calls(gr.Blocks):
@@ -35,11 +26,7 @@ class Calls(gr.Blocks):
 
     @abstractmethod
     def begin(self, headers: Mapping[str, str] | None) -> None:
-        """Take note of a call.
-
-        Args:
-            headers: of its request; None for a call from within.
-        """
+        """Take note of a call by the headers of its request; None for one from within."""
 
     @abstractmethod
     def refusal(self, error: Exception) -> Exception:
@@ -47,12 +34,7 @@ class Calls(gr.Blocks):
 
     @abstractmethod
     def check(self, expected: int | None, found: int) -> None:
-        """Refuse a call with too few or too many values.
-
-        Args:
-            expected: the number of values; None for what only browsers do.
-            found: in the call.
-        """
+        """Refuse a call with too few or too many values; None for what only browsers do."""
 
     async def process_api(self, *values: Any, **named: Any) -> dict[str, Any]:
         """Process a call; `request` is what came from the browser or the client."""
@@ -84,10 +66,6 @@ class Unfetched(LRUCache[str, Any]):
     """Answers by caller until they are fetched, and which calls they belong to.
 
     Gradio keeps 2,000 and never forgets the calls, so that every one would cost memory for good.
-
-    Args:
-        calls: the numbers of calls by caller.
-        most: number of callers.
     """
 
     def __init__(self, calls: dict[str, set[str]], most: int) -> None:
@@ -104,10 +82,10 @@ class Unfetched(LRUCache[str, Any]):
 def limit_queue(
     face: gr.Blocks, *, threads: int, unfetched: int, pause: float, progress_pause: float
 ) -> None:
-    """Set what `face.queue` has no options for.
+    """Set what `face.queue` has no options for; call it after that.
 
     Args:
-        face: after `face.queue`.
+        face: the pages.
         threads: most calls at once.
         unfetched: callers whose answers are kept until they are fetched.
         pause: seconds between two looks at an empty queue.
@@ -174,11 +152,6 @@ class Holder(StateHolder):
 
 
 def own_sessions(face: gr.Blocks, most: int) -> None:
-    """Let applications that are made from now on keep nothing of a page.
-
-    Args:
-        face: the pages.
-        most: number of sessions.
-    """
+    """Let applications that are made from now on have so many sessions, which keep nothing."""
     face.state_session_capacity = most
     vars(gradio.routes)["StateHolder"] = Holder

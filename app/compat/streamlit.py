@@ -26,29 +26,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.web.bootstrap import load_config_options
 
-__all__ = [
-    "SERVER",
-    "BackMsg",
-    "ForwardMsg",
-    "WidgetState",
-    "bound_uploads",
-    "by_history",
-    "drop_parameter",
-    "first_parameter",
-    "forget_pages_folder",
-    "forget_upload",
-    "give_parameter",
-    "is_bound",
-    "is_drawn",
-    "is_in_a_run",
-    "is_readable",
-    "page_source",
-    "read_whole_address",
-    "session_number",
-    "shown",
-    "use_options",
-    "write_bound",
-]
+__all__ = ["BackMsg", "ForwardMsg", "WidgetState"]
 
 _OPERATORS = ("address", "port", "baseUrlPath", "sslCertFile", "sslKeyFile")
 SERVER = "/_stcore"

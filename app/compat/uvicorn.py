@@ -19,7 +19,6 @@ from uvicorn.protocols.utils import ClientDisconnected
 __all__ = ["ClientDisconnected", "Connection", "Server"]
 
 _BUSY = "All connections of this server are in use. Try again in a minute."
-_CROWD = "Too many connections from your network address wait for nothing. Try again in a minute."
 _LATE = "The rest of the request did not arrive in time."
 _LINGER = 1.0  # seconds in which a refused client can read why
 
@@ -35,6 +34,7 @@ class Connection(H11Protocol):
         super().__init__(*args, **options)
         self._most, self.limit_concurrency = self.limit_concurrency or 0, None
         self._timer: asyncio.TimerHandle | None = None
+        self._since = 0.0  # when it began to wait for a request
         self._over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -43,18 +43,12 @@ class Connection(H11Protocol):
         if len(self.connections) > self._most:
             self._refuse(503, _BUSY)
         else:
-            crowd = self._crowd()
-            answered = [each for each in crowd if each.cycle is not None]
-            if crowd and not answered:
-                self._refuse(429, _CROWD)
-                return
-            for each in answered[:1]:  # its client can connect again
-                each.transport.close()
+            self._wait()
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
-        self._stop_watching()
+        self._end()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -64,46 +58,45 @@ class Connection(H11Protocol):
             self._watch()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, unless others of this address do."""
+        """Wait for the next request."""
         super().on_response_complete()
-        if self._is_waiting() and self._crowd():
-            self.transport.close()
+        self._wait()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Hand the connection over; what follows is not a request."""
-        self._over = True
-        self._stop_watching()
+        self._end()
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP."""
         self._refuse(400, msg)
 
-    def _is_waiting(self) -> bool:
-        """Return whether it waits for a request."""
-        return not self._over and (self.cycle is None or self.cycle.response_complete)
-
-    def _crowd(self) -> "list[Connection]":
-        """Return those of this address that wait, if they are more than a quarter of all."""
-        most = self._most // 4
-        if len(self.connections) <= most or self.client is None:
-            return []
+    def _wait(self) -> None:
+        """Close what has waited longest, if more than a quarter of all wait for this address."""
+        self._since = self.loop.time()
+        if len(self.connections) <= self._most // 4 or self.client is None:
+            return
         others = [each for each in self.connections if isinstance(each, Connection)]
-        waiting = [each for each in others if each._is_waiting() and each.client is not None
-                   and each.client[0] == self.client[0]]  # fmt: skip
-        return waiting if len(waiting) > most else []
+        waiting = [each for each in others
+                   if not each._over and (each.cycle is None or each.cycle.response_complete)
+                   and each.client is not None and each.client[0] == self.client[0]]  # fmt: skip
+        if len(waiting) > self._most // 4:
+            oldest = min(waiting, key=lambda each: each._since)
+            oldest._end()
+            oldest.transport.close()
 
     def _watch(self) -> None:
-        """Let the time run while a request is half there."""
-        if self._over or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
-            self._stop_watching()
-        elif self._timer is None:
+        """Let the time run while a request is not there, or half of it."""
+        waits = not self._over and self.conn.their_state in {h11.IDLE, h11.SEND_BODY}
+        if waits and self._timer is None:
             self._timer = self.loop.call_later(self.seconds, self._give_up)
-
-    def _stop_watching(self) -> None:
-        if self._timer is not None:
+        elif not waits and self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _end(self) -> None:
+        self._over = True
+        self._watch()
 
     def _give_up(self) -> None:
         is_silent = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
@@ -114,32 +107,26 @@ class Connection(H11Protocol):
 
     def _refuse(self, status: int, text: str) -> None:
         """Answer without reading on, and end the connection."""
-        self._over = True
-        self._stop_watching()
+        self._end()
         if self.cycle is not None:  # no client waits for its work
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        headers = {
-            **self.headers_of_refusals,
-            "content-type": "text/plain; charset=utf-8",
-            "content-length": str(len(text)),
-            "connection": "close",
-            **({"retry-after": "60"} if status in {429, 503} else {}),
-        }
-        lines = [f"HTTP/1.1 {status} Refused", *map(": ".join, headers.items()), "", text]
-        self.transport.write("\r\n".join(lines).encode("ascii"))
+        lines = [
+            f"HTTP/1.1 {status} Refused",
+            *map(": ".join, self.headers_of_refusals.items()),
+            "content-type: text/plain; charset=utf-8",
+            f"content-length: {len(text)}",
+            "connection: close",
+            *(["retry-after: 60"] if status == 503 else []),
+        ]
+        self.transport.write("\r\n".join([*lines, "", text]).encode("ascii"))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
 
 
 class Server(uvicorn.Server):
-    """A server that leaves signals to the process, and says when it answers.
-
-    Args:
-        config: its options.
-        ready: called when it answers.
-    """
+    """A server that leaves signals to the process, and calls `ready` when it answers."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)

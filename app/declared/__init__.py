@@ -9,9 +9,8 @@ from app.declared.tasks import (
     Parameter,
     all_declared,
     declared,
-    described,
     tabs,
     tabs_shown,
 )
 
-__all__ = ["Declared", "Parameter", "all_declared", "declared", "described", "tabs", "tabs_shown"]
+__all__ = ["Declared", "Parameter", "all_declared", "declared", "tabs", "tabs_shown"]

@@ -13,7 +13,7 @@ from app.engine.models.fit import notices, remarks
 from app.engine.models.second import second_notices
 from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
-from app.words.report import Report
+from app.words.screen import Report
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,19 @@ from app.features.qa.task_suggested import suggested
 from bert_core.reading.gaps import read_signs
 from bert_core.reading.sentences import split_sentences
 
-HOME, LESSONS = "home", "lessons"
-"""The home page and the lessons, which are no features."""
+HOME, LESSONS = "home", "lessons"  # the home page and the lessons, which are no features
 
+# The boxes that hold a visitor's texts, by their key, which is the same on all pages.
 TEXT_KEYS = ("text", "text_pair", "question", "choices")
-"""The boxes that hold a visitor's texts, by their key, which is the same on all pages."""
 
-UNFIT = {
+UNFIT = {  # what a page says if a visitor's text does not fit it
     "senses": "This page compares a word in several sentences. Your text stays on the other pages."
 }
-"""What a page says if a visitor's text does not fit it."""
 
 _GAP = "[MASK]"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 Texts = Mapping[str, str]
-"""Texts by the key of their box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,6 @@ def _hides_in(word: str, whole: str) -> bool:
 
 
 def _in_two(text: str) -> dict[str, str]:
-    """Ask whether the last sentence follows the others; of one sentence, there is no second."""
     *before, last = split_sentences(text) or [text]
     if not before:
         return {"text": text, "text_pair": ""}

@@ -299,7 +299,7 @@ def _names_model(screen: Callable[..., Screen]) -> bool:
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> tuple[Parameter, ...]:
-    notes = described(inspect.getdoc(function) or "", "Args")
+    notes = described(inspect.getdoc(function) or "")
     hints = get_type_hints(function, include_extras=True)
     signature = list(inspect.signature(function).parameters.values())[skipped:]
     found = (_parameter(each, hints[each.name], notes.get(each.name, "")) for each in signature)
@@ -335,8 +335,8 @@ def _parameter(given: inspect.Parameter, hint: Any, about: str) -> Parameter | N
     )
 
 
-def described(docstring: str, section: str) -> dict[str, str]:
-    """Read what a section of a docstring, "Args" or "Attributes", says of each name."""
-    found = re.search(rf"^{section}:\n(.*?)(?=^\S|\Z)", docstring, re.M | re.S)
+def described(docstring: str) -> dict[str, str]:
+    """Read what the section "Args" of a docstring says of each name."""
+    found = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.M | re.S)
     rows = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", found[1] if found else "", re.M | re.S)
     return {name: " ".join(text.split()) for name, text in rows}

@@ -35,12 +35,8 @@ without a pause of their own would otherwise keep the interpreter from the pages
 
 
 class Refusal(Exception):
-    """Why a call has no answer, in words for its sender.
-
-    Attributes:
-        status: of HTTP.
-        message: the sentence.
-        seconds: after which another try may succeed; 0 if there is no such time.
+    """Why a call has no answer: a status of HTTP, a sentence for its sender, and the seconds after
+    which another try may succeed; 0 if there is no such time.
     """
 
     def __init__(self, status: int, message: str, seconds: int = 0) -> None:
@@ -84,9 +80,7 @@ def refused(error: Exception) -> Refusal:
 def check(visit: Visit, *, count: bool) -> None:
     """Refuse a call beyond its visitor's rate limit, before anything is computed.
 
-    Args:
-        visit: the call.
-        count: whether it is one answer less; otherwise a later call of this function counts it.
+    With `count` it is one answer less; otherwise a later call of this function counts it.
 
     Raises:
         Refusal: 429.

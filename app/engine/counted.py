@@ -67,12 +67,7 @@ def at_work() -> int:
 
 @contextmanager
 def counted(task: str, interface: str) -> Iterator[None]:
-    """Count the block as one answer.
-
-    Args:
-        task: name of the task or page.
-        interface: "pages", "api", "mcp", "gradio"; "" for none, which is not counted.
-    """
+    """Count the block as one answer of a task or page, through an interface; "" is not counted."""
     begun, outcome = time.monotonic(), "answered"
     _AT_WORK.append(None)
     try:

@@ -14,6 +14,8 @@ class Loading:
     def __init__(self) -> None:
         self._over = threading.Event()
         self._over.set()
+        self.is_over = self._over.is_set
+        self.wait = self._over.wait
 
     def begin(self, work: Callable[[], None]) -> threading.Thread:
         """Let a thread do the work; everybody else waits for its end, whatever that is."""
@@ -28,14 +30,6 @@ class Loading:
         thread = threading.Thread(target=done, name="loading", daemon=True)
         thread.start()
         return thread
-
-    def is_over(self) -> bool:
-        """Return whether nothing is being loaded."""
-        return self._over.is_set()
-
-    def wait(self) -> None:
-        """Wait until the work is done; the next use of its result reports what went wrong."""
-        self._over.wait()
 
 
 LOADING = Loading()

@@ -43,13 +43,7 @@ def vectors(engine: Engine, encodings: Sequence[Encoding]) -> Iterator[tuple[int
 def entries_near(engine: Engine, own: int, count: int) -> tuple[Neighbour, ...]:
     """Find the entries of the vocabulary whose word embeddings have the most similar direction.
 
-    Left out are the entry itself and entries reserved for later use ("[unused1]" and so on), which
-    were never trained.
-
-    Args:
-        engine: the model.
-        own: number of the entry.
-        count: how many.
+    Left out are the entry itself and entries that were never trained ("[unused1]" and so on).
     """
     rows = engine.model(BertModel).embeddings.word_embeddings.weight
     left_out = sorted({own, *engine.never_used(len(rows))})

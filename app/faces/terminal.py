@@ -17,11 +17,9 @@ from app.faces.paper.arguments import Parser, add_value, as_option, refused
 if TYPE_CHECKING:
     from app.declared import Declared, Parameter
 
-LISTED = Path(__file__).with_name("terminal.json")
-"""The descriptions of the tasks; see `listed`."""
+LISTED = Path(__file__).with_name("terminal.json")  # the descriptions of the tasks; see `listed`
 
 _SWITCHES = ("model", "json", "html")
-"""What is no parameter of a task."""
 
 _MORE = """commands that are no task (each has --help):
   batch TASK FILE   ask a task about every row of a file

@@ -42,5 +42,5 @@ class Field:
     model: Annotated[bool, "whether it is the name of a second model on offer"] = False
 
 
+# The number of another order of a text's words, for tasks that can read one.
 SHUFFLE = Field("Shuffle the words (0: as written)", key="mixed", low=0, high=20)
-"""The number of another order of a text's words, for tasks that can read one."""

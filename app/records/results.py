@@ -109,7 +109,7 @@ class Measure:
     is_share: Annotated[bool, "True for a share between 0 and 1, False for a number of bits"] = True
 
 
-PLACES = (
+PLACES = (  # what is measured, by the names of `bert_core.analysis.head_statistics`
     Measure("to_previous", "Previous token", "Share of attention that goes to the token before."),
     Measure("to_next", "Next token", "Share of attention that goes to the token after."),
     Measure("to_itself", "Same token", "Share of attention that a token gives to itself."),
@@ -128,7 +128,6 @@ PLACES = (
         is_share=False,
     ),
 )
-"""What is measured, by the names of `bert_core.analysis.head_statistics`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

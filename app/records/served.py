@@ -2,11 +2,9 @@
 
 import threading
 
-PATH = "/gradio"
-"""Where the Gradio interface is, below the site's own path."""
+PATH = "/gradio"  # where the Gradio interface is, below the site's own path
 
-GRADIO = threading.Event()
-"""Set while this process serves it: `streamlit run app.py` does not."""
+GRADIO = threading.Event()  # set while this process serves it: `streamlit run app.py` does not
 
+# Set while this process serves the students' page of classes; see `app.faces.classroom`.
 CLASSES = threading.Event()
-"""Set while this process serves the students' page of classes; see `app.faces.classroom`."""

@@ -6,13 +6,15 @@ session, reading a megabyte of JSON) then never makes a page wait for its turn i
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+T = TypeVar("T")
+Loop = asyncio.AbstractEventLoop
 
 
 class Elsewhere:
@@ -25,68 +27,60 @@ class Elsewhere:
         lifespan: entered in the other loop, before the first request.
     """
 
-    def __init__(self, app: ASGIApp, lifespan: Lifespan) -> None:
+    def __init__(
+        self, app: ASGIApp, lifespan: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
         self._app = app
         self._lifespan = lifespan
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: Loop | None = None
 
     @asynccontextmanager
     async def lifespan(self, _: object = None) -> AsyncIterator[None]:
         """Run the other loop during the block."""
-        here, begun = asyncio.get_running_loop(), asyncio.Event()
-        over: asyncio.Future[None] = here.create_future()
+        begun, end, stack = Future[Loop](), asyncio.Event(), AsyncExitStack()
 
-        async def run() -> None:
-            end = asyncio.Event()
-            async with self._lifespan():
-                self._loop = asyncio.get_running_loop()
-                self._end = end
-                here.call_soon_threadsafe(begun.set)
-                await end.wait()
-                self._loop = None
+        async def hold() -> None:
+            begun.set_result(asyncio.get_running_loop())
+            await end.wait()
 
-        def work() -> None:
-            try:
-                asyncio.run(run())
-            except BaseException as error:  # noqa: BLE001 - raised again in the server's loop
-                here.call_soon_threadsafe(over.set_exception, error)
-            else:
-                here.call_soon_threadsafe(over.set_result, None)
-
-        threading.Thread(target=work, name="programs", daemon=True).start()
-        first: list[asyncio.Future[Any]] = [asyncio.ensure_future(begun.wait()), over]
-        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
-        if over.done():
-            await over
+        thread = threading.Thread(target=lambda: asyncio.run(hold()), name="programs", daemon=True)
+        thread.start()
+        loop = await asyncio.wrap_future(begun)
         try:
+            await _run(stack.enter_async_context(self._lifespan()), loop)
+            self._loop = loop
             yield
         finally:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._end.set)
-            await over
+            self._loop = None
+            await _run(stack.aclose(), loop)
+            loop.call_soon_threadsafe(end.set)
+            await asyncio.to_thread(thread.join)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request in the other loop, with messages that cross over."""
         if self._loop is None:
             raise RuntimeError("the other loop is not running")
-        answered = asyncio.run_coroutine_threadsafe(
-            _awaited(self._app(scope, _from_here(receive), _from_here(send))), self._loop
-        )
-        await asyncio.wrap_future(answered)
+        here = asyncio.get_running_loop()
+        answer = self._app(scope, _called_in(here, receive), _called_in(here, send))
+        await _run(_awaited(answer), self._loop)
 
 
-async def _awaited(work: Awaitable[None]) -> None:
-    await work
+async def _run(work: Coroutine[Any, Any, T], loop: Loop) -> T:
+    """Run some work in another loop."""
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
-def _from_here(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Let a function of this loop be called from another."""
-    here = asyncio.get_running_loop()
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
+
+
+def _called_in(loop: Loop, function: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    """Let a function of a loop be called from another."""
 
     async def call(*given: Any) -> Any:
         async def called() -> Any:
             return await function(*given)
 
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(called(), here))
+        return await _run(called(), loop)
 
     return call

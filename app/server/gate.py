@@ -47,7 +47,6 @@ _TOO_LONG = Refusal(413, f"The request is longer than {_LONGEST_BODY // 2**20} M
 _NO_SOCKET = Refusal(403, "There is no websocket at this address.")
 _BROKEN = Refusal(500, "Sorry, something went wrong on our side. Reload the page.")
 
-
 Headers = Callable[[str], Mapping[str, str]]
 """Writes the headers of an interface's answers, given a number used once (a nonce)."""
 
@@ -84,8 +83,8 @@ class Gate:
         if refusal:
             await self._refuse(refusal, scope, receive, send)
             return
-        counted = self.sessions.opened if _is_page(request) else self.sessions.streaming
-        with counted(visitor):
+        sessions = self.sessions
+        with sessions.opened(visitor) if _is_page(request) else sessions.streaming(visitor):
             await self._pass_on(request, visitor, receive, send)
 
     def _unwanted(self, request: HTTPConnection) -> Refusal | None:
@@ -122,15 +121,16 @@ class Gate:
     ) -> None:
         """Let an interface answer."""
         scope = _introduced(request, visitor)
-        nonce = secrets.token_urlsafe(16)
-        headers = self._headers_below(scope["path"])
-        app = self.second if headers else self.site
+        nonce, path = secrets.token_urlsafe(16), scope["path"]
+        starts = (each for each in self.below if path == each or path.startswith(f"{each}/"))
+        headers = self.below.get(next(starts, "-"))
         own = headers(nonce) if headers else self.policy.first(request.headers["host"])
         cookie = None
         if not visitor.number:
             cookie = self.cookies.new(secure=_is_secure(request), framed=self.policy.in_space)
         answer = _Answer(send, own, cookie)
         try:
+            app = self.second if headers else self.site
             await app({**scope, NONCE: nonce}, receive, answer)
         except (ClientDisconnect, ClientDisconnected):
             return
@@ -143,11 +143,6 @@ class Gate:
         if answer.refused or not answer.begun:
             refusal = _NO_SOCKET if answer.refused else _BROKEN
             await self._refuse(refusal, scope, receive, send)
-
-    def _headers_below(self, path: str) -> Headers | None:
-        """Return what writes the headers of the second application; None for the first."""
-        starts = (each for each in self.below if path == each or path.startswith(f"{each}/"))
-        return self.below.get(next(starts, "-"))
 
 
 def guarded(
@@ -174,19 +169,12 @@ def guarded(
 
 
 class _Answer:
-    """Completes the head of an answer on its way out.
-
-    Attributes:
-        begun: whether anything was sent.
-        refused: whether it refused a websocket, which would be an answer without headers.
-    """
+    """Completes the head of an answer on its way out."""
 
     def __init__(self, send: Send, headers: Mapping[str, str], cookie: str | None) -> None:
-        self._send = send
-        self._headers = headers
-        self._cookie = cookie
-        self.begun = False
-        self.refused = False
+        self._send, self._headers, self._cookie = send, headers, cookie
+        self.begun = False  # whether anything was sent
+        self.refused = False  # whether that would be the refusal of a websocket, without headers
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "websocket.close" and not self.begun:

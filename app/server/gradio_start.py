@@ -16,7 +16,7 @@ from app.engine.models import open_engine
 from app.faces.api import Programs
 from app.faces.gradio.face import OPTIONS, SESSIONS, at_path, build, own_app
 from app.faces.live import LIVE, Live, lab_script
-from app.server.gate import Gate, guarded
+from app.server.gate import Gate, Headers, guarded
 from app.server.listening import listener
 from app.server.nonces import Nonced
 from app.server.policy import Policy, admitted
@@ -29,9 +29,7 @@ _ADDRESS, _PORT = "127.0.0.1", "7860"
 
 
 def serve() -> None:
-    """Serve the interface until the process is stopped.
-
-    The model is loaded first, so a server that answers can also compute.
+    """Serve the interface, once its model is loaded, until the process is stopped.
 
     Raises:
         BertError: the address or the model is not available.
@@ -47,8 +45,12 @@ def serve() -> None:
             socket_.close()
             _launch(face, address, number)
             return
-        gate = _gated(at_path(face, "/"), address, number)
-        run(gate, socket_, ready=lambda: _announce(address, number))
+
+        def ready() -> None:
+            sys.stdout.write(f"BERT Explorer, URL: http://{address}:{number}\n")
+            sys.stdout.flush()
+
+        run(_gated(at_path(face, "/"), address, number), socket_, ready)
 
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
@@ -71,18 +73,8 @@ def _gated(app: ASGIApp, address: str, port: int) -> Gate:
     """Return the interface behind the checks for strangers."""
     whole = Live(Nonced(Programs(app, below="", gradio="")), below="")
     policy = Policy(pages=(admitted(lab_script()),), in_space=bool(settings().space))
-    return guarded(
-        app,
-        whole,
-        (address, port),
-        below={LIVE: policy.live, "": policy.second},
-        policy=policy,
-    )
-
-
-def _announce(address: str, port: int) -> None:
-    sys.stdout.write(f"BERT Explorer, URL: http://{address}:{port}\n")
-    sys.stdout.flush()
+    below: dict[str, Headers] = {LIVE: policy.live, "": policy.second}
+    return guarded(app, whole, (address, port), below=below, policy=policy)
 
 
 def lend_gpu(face: gr.Blocks) -> None:

@@ -74,9 +74,11 @@ class Health:
 
     async def answer(self, _: Request | None = None) -> JSONResponse:
         """Answer 200 with the model's name, or 503 if it fails or takes too long."""
-        asked = self._asking()
+        if self._asked is None or (self._asked.done() and self._clock() >= self._until):
+            self._asked = asyncio.ensure_future(asyncio.to_thread(self._ask))
+            self._asked.add_done_callback(self._answered)
         try:
-            name = await asyncio.wait_for(asyncio.shield(asked), self._patience)
+            name = await asyncio.wait_for(asyncio.shield(self._asked), self._patience)
         except TimeoutError:
             status = f"the model has not answered for {self._patience:g} seconds"
         except Exception:  # noqa: BLE001  whatever it is, the model does not answer
@@ -84,13 +86,6 @@ class Health:
         else:
             return JSONResponse({"status": "answers", "model": name})
         return JSONResponse({"status": status}, status_code=503)
-
-    def _asking(self) -> "asyncio.Task[str]":
-        """Return the latest question to the model, or a new one if its answer is old."""
-        if self._asked is None or (self._asked.done() and self._clock() >= self._until):
-            self._asked = asyncio.ensure_future(asyncio.to_thread(self._ask))
-            self._asked.add_done_callback(self._answered)
-        return self._asked
 
     def _answered(self, asked: "asyncio.Task[str]") -> None:
         self._until = self._clock() + _KEPT

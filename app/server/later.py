@@ -40,11 +40,9 @@ class Later:
     """
 
     def __init__(self, build: "Callable[[], FastAPI]", wanted: threading.Event) -> None:
-        self._build = build
-        self._wanted = wanted
+        self._build, self._wanted = build, wanted
         self._app: FastAPI | None = None
-        self._settled = asyncio.Event()
-        self._end = asyncio.Event()
+        self._settled, self._end = asyncio.Event(), asyncio.Event()
 
     @asynccontextmanager
     async def lifespan(self, _: object = None) -> AsyncIterator[None]:
@@ -64,40 +62,35 @@ class Later:
 
     async def _run(self) -> None:
         """Hold the application's own lifespan open, in one task, as its task groups demand."""
+
+        async def built() -> "FastAPI":
+            return self._build()  # inside a running loop: without one, Gradio leaves dozens open
+
         try:
             await asyncio.to_thread(self._wanted.wait, _PATIENCE)
-            app = await asyncio.to_thread(asyncio.run, self._built())
+            app = await asyncio.to_thread(asyncio.run, built())
             async with app.router.lifespan_context(app):
                 self._app = app
                 self._settled.set()
                 await self._end.wait()
         except Exception as error:  # noqa: BLE001 - the other interface goes on
-            _LOG.error("the Gradio face ended: %s", cause(error))
+            _LOG.error("the Gradio interface ended: %s", cause(error))
         finally:
             self._app = None
             self._settled.set()
-
-    async def _built(self) -> "FastAPI":
-        """Build inside a running loop: without one, Gradio leaves dozens open."""
-        return self._build()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, as soon as the application is there."""
         self._wanted.set()
         await self._settled.wait()
-        if self._app is None:
-            if scope["type"] == "http":
-                await PlainTextResponse(_FAILED, 503)(scope, receive, send)
-            return
-        await self._app({**scope, "root_path": ""}, receive, send)
+        if self._app is not None:
+            await self._app({**scope, "root_path": ""}, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(_FAILED, 503)(scope, receive, send)
 
 
 class Loaded:
-    """Lets requests wait until the model is there.
-
-    Args:
-        app: the application that answers them.
-    """
+    """Lets the requests of an application wait until the model is there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -110,12 +103,7 @@ class Loaded:
 
 
 def mounted(wanted: threading.Event, path: str = PATH) -> Later:
-    """Return the interface for the site's server, with links to the pages around it.
-
-    Args:
-        wanted: set when there is time to build it.
-        path: where it is.
-    """
+    """Return the interface at a path of the site, built when there is time (`wanted`)."""
 
     def application() -> "FastAPI":
         LOADING.wait()

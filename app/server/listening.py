@@ -36,19 +36,12 @@ def listener(address: str, port: object, variables: tuple[str, str] = _VARIABLES
         found.bind((address, port))
     except (OSError, TypeError, UnicodeError) as error:  # the last two: invalid host name
         found.close()
-        raise ConfigError(_why_not(error, address, port, variables)) from None
+        trouble = _TROUBLE.get(error.errno if isinstance(error, OSError) else None)
+        raise ConfigError(
+            f"Port {port} of {address} {trouble}. Choose another one, or 0 for any free port "
+            f"({variables[1]})."
+            if trouble
+            else f"The address is {address!r}; expected one of this machine: 127.0.0.1 for "
+            f"visitors on this machine alone, {EVERYWHERE} for others too ({variables[0]})."
+        ) from None
     return found
-
-
-def _why_not(error: Exception, address: str, port: int, variables: tuple[str, str]) -> str:
-    """Explain why the server cannot listen on an address."""
-    number = error.errno if isinstance(error, OSError) else None
-    if number in _TROUBLE:
-        return (
-            f"Port {port} of {address} {_TROUBLE[number]}. Choose another one, or 0 for any "
-            f"free port ({variables[1]})."
-        )
-    return (
-        f"The address is {address!r}; expected one of this machine: 127.0.0.1 for visitors on "
-        f"this machine alone, {EVERYWHERE} for others too ({variables[0]})."
-    )

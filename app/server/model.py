@@ -26,13 +26,16 @@ def load() -> None:
     """Load the model, and begin what the process does for as long as it has one.
 
     Raises:
-        BertError: the device or the model is not available.
+        BertError: the device or the model is not available, or it cannot be opened.
     """
     chosen_device()
     bring_model()
     with suppress(OSError):
         remove_all_leftovers()
-    open_first()
+    try:
+        open_engine()
+    except BertError as error:
+        raise ConfigError(f"The model {settings().model} cannot be opened: {error}") from None
     threading.Thread(target=_tidy, name="tidy", daemon=True).start()
 
 
@@ -44,24 +47,13 @@ def bring_model() -> None:
     """
     model = settings().model
     if may_be_hub_id(model):
-        os.environ["BERT_EXPLORER_MODEL"] = str(fetch_at_start(model, say=_say))
+        folder = fetch_at_start(model, say=lambda line: sys.stderr.write(f"{line}\n"))
+        os.environ["BERT_EXPLORER_MODEL"] = str(folder)
     elif not (is_there(model) or Path(model).expanduser().exists()):
         raise ConfigError(
             f"There is no model {model} (BERT_EXPLORER_MODEL, --model); expected {BUNDLED_MODEL}, "
             "a folder, or an id on the Hugging Face Hub: owner/name."
         )
-
-
-def open_first() -> None:
-    """Load the default model.
-
-    Raises:
-        ConfigError: it cannot be opened; the message says why.
-    """
-    try:
-        open_engine()
-    except BertError as error:
-        raise ConfigError(f"The model {settings().model} cannot be opened: {error}") from None
 
 
 def warm_up() -> None:
@@ -78,10 +70,6 @@ def warm_up() -> None:
         gc.collect()
         gc.freeze()
         gc.enable()  # off since the start of `app.py`
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
 
 
 def _tidy() -> None:

@@ -7,6 +7,7 @@ to this machine (DNS rebinding); then the name is in `Host`.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated
@@ -50,9 +51,7 @@ class Names:
     def admit_origin(self, origin: str, host: str) -> bool:
         """Return whether an `Origin` is a page of this server.
 
-        Args:
-            origin: what the browser sent; a page of the same name and port, or of a public name.
-            host: the `Host` of the same request.
+        That has the name and port in the `Host` of the same request, or a public name.
         """
         scheme, _, place = origin.lower().partition("://")
         if scheme not in _PORTS or not _HOST.fullmatch(place):
@@ -61,38 +60,23 @@ class Names:
 
 
 def _is_address(name: str) -> bool:
-    try:
-        ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(ip_address(name.strip("[]")))
+    return False
 
 
 def names_of(address: str, port: int, machine: str, public: Sequence[str]) -> Names:
-    """Return the names of a server.
+    """Return the names of a server that listens on an address and port.
 
     A server that only this machine can reach is known by its exact port, so that other programs
     of this machine are not taken for it. The port of any other server may be mapped on the way to
-    it, and this machine's name and addresses lead there too.
-
-    Args:
-        address: the address the server listens on.
-        port: the port it listens on.
-        machine: the name of this machine.
-        public: names given by the operator, or by the Space that this is.
+    it, and this machine's name and addresses lead there too. `public` names are given by the
+    operator, or by the Space that this is.
     """
     here = is_here(address.lower())
+    listens = f"[{address}]" if ":" in address else address.lower()  # as written in a `Host`
     if here:
-        own = {f"{name}:{port}" for name in (*_LOCAL, _bracketed(address))}
+        own = {f"{name}:{port}" for name in (*_LOCAL, listens)}
     else:
-        own = {*_LOCAL, machine.lower(), f"{machine.lower()}.local", _bracketed(address)}
-    return Names(
-        own=frozenset(own | set(public)),
-        public=frozenset(public),
-        addresses=not here,
-    )
-
-
-def _bracketed(address: str) -> str:
-    """Return an address as written in a `Host`."""
-    return f"[{address}]" if ":" in address else address.lower()
+        own = {*_LOCAL, machine.lower(), f"{machine.lower()}.local", listens}
+    return Names(frozenset(own | set(public)), frozenset(public), addresses=not here)

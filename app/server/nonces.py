@@ -8,7 +8,10 @@ NONCE = "bert_explorer.nonce"
 
 
 class Nonced:
-    """Writes the nonce of each request into the scripts of the page that answers it."""
+    """Writes the nonce of each request into the scripts of the page that answers it.
+
+    Scripts that are added to the page in the browser do not get it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -16,34 +19,25 @@ class Nonced:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
         nonce = scope.get(NONCE)
-        await self._app(scope, receive, with_nonce(send, nonce) if nonce else send)
+        head: list[Message] = []  # of a page, until all of it is there
+        parts: list[bytes] = []
 
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and _is_page(message):
+                head.append(message)
+            elif not head:
+                await send(message)
+            else:
+                parts.append(message.get("body", b""))
+                if not message.get("more_body"):
+                    script = f'<script nonce="{nonce}"'.encode()
+                    page = b"".join(parts).replace(b"<script", script)
+                    headers = MutableHeaders(raw=list(head[0]["headers"]))
+                    headers["content-length"] = str(len(page))
+                    await send({**head.pop(), "headers": headers.raw})
+                    await send({**message, "body": page})
 
-def with_nonce(send: Send, nonce: str) -> Send:
-    """Return a `send` that writes a nonce into every script of a page.
-
-    Scripts that are added to the page in the browser do not get it.
-
-    Args:
-        send: sends an answer.
-        nonce: the number that the answer's policy names.
-    """
-    head: list[Message] = []  # of a page, until all of it is there
-    parts: list[bytes] = []
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_page(message):
-            head.append(message)
-        elif not head:
-            await send(message)
-        else:
-            parts.append(message.get("body", b""))
-            if not message.get("more_body"):
-                page = b"".join(parts).replace(b"<script", f'<script nonce="{nonce}"'.encode())
-                await send(_of_length(head.pop(), len(page)))
-                await send({**message, "body": page})
-
-    return sent
+        await self._app(scope, receive, sent if nonce else send)
 
 
 def _is_page(message: Message) -> bool:
@@ -51,9 +45,3 @@ def _is_page(message: Message) -> bool:
     headers = MutableHeaders(raw=list(message["headers"]))
     page = headers.get("content-type", "").startswith("text/html")
     return page and "content-encoding" not in headers
-
-
-def _of_length(message: Message, length: int) -> Message:
-    headers = MutableHeaders(raw=list(message["headers"]))
-    headers["content-length"] = str(length)
-    return {**message, "headers": headers.raw}

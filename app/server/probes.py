@@ -16,14 +16,12 @@ _PROBES = ("health", "host-config")
 
 
 def elsewhere(below: str) -> list[Route]:
-    """Return routes that answer "not here" below every page, and nothing at the root itself.
+    """Return routes that answer "not here" below every page of a site at `below`, not at its root.
 
-    Args:
-        below: path of the whole site, with a slash at its end.
+    300 is "multiple choices", without a choice: the front end goes on to its next address.
     """
-    return [Route(f"{below}{{page}}{SERVER}/{probe}", _not_here) for probe in _PROBES]
 
+    async def not_here(_: Request) -> Response:
+        return Response(status_code=300)
 
-async def _not_here(_: Request) -> Response:
-    """Answer 300, multiple choices, without a choice: the front end goes on to its next address."""
-    return Response(status_code=300)
+    return [Route(f"{below}{{page}}{SERVER}/{probe}", not_here) for probe in _PROBES]

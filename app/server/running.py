@@ -36,16 +36,11 @@ def run(
 ) -> None:
     """Serve until the process is told to stop. From now on the log has nothing of what others say.
 
-    Args:
-        gate: the application.
-        listener: the socket, bound to its address.
-        ready: called when the server answers.
-        certificate: the files of a certificate and its key, for https.
+    `ready` is called when the server answers; `certificate` are the files of one and its key.
     """
     found = settings()
-    config = configured(
-        gate, affordable(found.connections), certificate, in_space=bool(found.space)
-    )
+    most = affordable(found.connections)
+    config = configured(gate, most, certificate, in_space=bool(found.space))
     log.begin(as_json=found.log_json)
     shared().begin()
     STOP.with_drain(found.drain, at_work)
@@ -70,7 +65,7 @@ def configured(
     The proxy of a Space says who the visitor is. Others are believed if `FORWARDED_ALLOW_IPS` names
     them.
     """
-    certificate_file, key_file = certificate or (None, None)
+    file, key = certificate or (None, None)
     return uvicorn.Config(
         gate,
         http=_Connection,
@@ -87,8 +82,8 @@ def configured(
         limit_concurrency=connections,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", _NEAR if in_space else _HERE),
         timeout_graceful_shutdown=_LAST,
-        ssl_certfile=certificate_file,
-        ssl_keyfile=key_file,
+        ssl_certfile=file,
+        ssl_keyfile=key,
     )
 
 

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from app.records.visitors import Visitor
 from app.settings import settings
@@ -23,9 +23,8 @@ _REQUESTS_OF_A_PAGE = 6  # as many as browsers have in progress with one server
 class Cookies:
     """Gives visitors their numbers, and knows them again.
 
-    Args:
-        key: signs the numbers, or returns what does; servers with the same key know each other's
-            visitors.
+    `key` signs the numbers, or returns what does; servers with the same key know each other's
+    visitors.
     """
 
     def __init__(self, key: str | Callable[[], str]) -> None:
@@ -40,10 +39,7 @@ class Cookies:
     def new(self, *, secure: bool, framed: bool) -> str:
         """Return a cookie for a new visitor, as the value of `Set-Cookie`.
 
-        Args:
-            secure: whether the page came by https.
-            framed: whether another site shows the page in a frame. Browsers then send only cookies
-                that say so, and only by https.
+        In a frame of another site, browsers send only cookies that say so, and only by https.
         """
         number = secrets.token_hex(16)
         place = "; SameSite=None; Secure; Partitioned" if framed else "; SameSite=Lax"
@@ -64,13 +60,8 @@ class Sessions:
     """Counts what is open: pages, each as long as its connection, and streams of answers.
 
     Who deletes the cookie is a new visitor, so pages are also counted by address. That limit is
-    higher, because a class, or everybody behind a proxy, may have the same address.
-
-    Args:
-        by_visitor: maximum number of pages open for one visitor.
-        by_address: maximum number of pages open for one network address.
-        streams: maximum number of requests in progress for one network address, besides six for
-            each open page of a visitor.
+    higher, because a class, or everybody behind a proxy, may have the same address. Six requests in
+    progress belong to each open page of a visitor; the limit on streams is for all others.
     """
 
     def __init__(self, by_visitor: int, by_address: int, streams: int) -> None:
@@ -102,19 +93,16 @@ class Sessions:
             "as this server takes. Try again when some of them have ended."
         )
 
-    @contextmanager
-    def opened(self, visitor: Visitor) -> Iterator[None]:
+    def opened(self, visitor: Visitor) -> AbstractContextManager[None]:
         """Count a page during the block."""
-        with self._counted(("visitor", visitor.number), ("address", visitor.network)):
-            yield
+        return self._counted(("visitor", visitor.number), ("address", visitor.network))
 
-    @contextmanager
-    def streaming(self, visitor: Visitor) -> Iterator[None]:
+    def streaming(self, visitor: Visitor) -> AbstractContextManager[None]:
         """Count a request during the block."""
         of_page = self._is_of_a_page(visitor)
-        kind = ("of a page", visitor.number) if of_page else ("stream", visitor.network)
-        with self._counted(kind):
-            yield
+        return self._counted(
+            ("of a page", visitor.number) if of_page else ("stream", visitor.network)
+        )
 
     def _is_of_a_page(self, visitor: Visitor) -> bool:
         """Return whether the visitor's open pages may have one more request in progress."""

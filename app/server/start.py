@@ -6,7 +6,6 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from types import ModuleType
 
 import streamlit as st
 from starlette.routing import Route
@@ -62,9 +61,6 @@ def serve(script: Path) -> None:
     come from `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and
     `STREAMLIT_SERVER_ADDRESS`.
 
-    Args:
-        script: the entry script, which Streamlit runs once per visit.
-
     Raises:
         BertError: the address or the model is not available.
     """
@@ -82,7 +78,9 @@ def serve(script: Path) -> None:
     certificate = _certificate()
     at_once = _is_usual()
     if not at_once:
-        _model().load()
+        from app.server.model import load  # imports PyTorch
+
+        load()
     forget_pages_folder()
     bound_uploads(_UPLOADS)
     begun: list[threading.Thread] = []
@@ -106,22 +104,17 @@ def _is_usual() -> bool:
     return found.model == BUNDLED_MODEL and found.device in ("auto", "cpu")
 
 
-def _model() -> ModuleType:
-    """Import PyTorch, and what loads the model."""
-    from app.server import model
-
-    return model
-
-
 def _prepare(*, load: bool) -> None:
     """Load the model while the server answers; without it, the process ends with one line."""
+    from app.server import model  # imports PyTorch
+
     try:
         if load:
-            _model().load()
+            model.load()
     except BertError as error:
         sys.stderr.write(" ".join(str(error).split()) + "\n")
         os._exit(2)
-    _model().warm_up()
+    model.warm_up()
 
 
 def _watching() -> list[Route]:
@@ -146,11 +139,8 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
     """Return all interfaces behind the checks for strangers."""
     found = settings()
     agents = () if st.get_option("server.enableAgentApi") else (f"{SERVER}/agent",)
-    policy = Policy(
-        inline_scripts(page_source()),
-        (admitted(lab_script()),),
-        in_space=bool(found.space),
-    )
+    pages = (admitted(lab_script()),)
+    policy = Policy(inline_scripts(page_source()), pages, in_space=bool(found.space))
     gate = guarded(
         OnlyMessages(site),
         second,
@@ -174,7 +164,7 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
 def _below(path: str) -> str:
     """Return a path of the site, below the one that the operator chose for the whole of it."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}/{path.lstrip('/')}" if base else f"/{path.lstrip('/')}"
+    return f"/{base}/{path.lstrip('/')}".replace("//", "/", 1)
 
 
 def _certificate() -> tuple[str, str] | None:

@@ -25,14 +25,7 @@ _STATUS = {signal.SIGINT: 130, signal.SIGTERM: 0}
 
 
 class Stop:
-    """Ends the process after a signal, and after a second one at once.
-
-    Args:
-        leave: ends the process with a status.
-
-    Attributes:
-        draining: whether the process goes on for a while, for those who are there.
-    """
+    """Ends the process with a status (`leave`) after a signal, and after a second one at once."""
 
     def __init__(self, leave: Callable[[int], None] = os._exit) -> None:
         self._leave = leave
@@ -40,7 +33,7 @@ class Stop:
         self._server: Server | None = None
         self._seconds = 0.0
         self._at_work: Callable[[], int] = int
-        self.draining = False
+        self.draining = False  # whether it goes on for a while, for those who are there
 
     def obey(self) -> None:
         """Obey both signals from now on; call this first, in the main thread."""
@@ -57,12 +50,7 @@ class Stop:
         self._server = server
 
     def with_drain(self, seconds: float, at_work: Callable[[], int]) -> None:
-        """Go on for some seconds after SIGTERM, until nothing is being answered.
-
-        Args:
-            seconds: at most.
-            at_work: returns how many answers are being computed.
-        """
+        """Go on for some seconds after SIGTERM, until nothing is being answered (`at_work`)."""
         self._seconds, self._at_work = seconds, at_work
 
     def wait(self) -> None:

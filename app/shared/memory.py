@@ -13,7 +13,6 @@ from bert_core.errors import BertError
 T = TypeVar("T")
 Clock = Callable[[], float]
 Texts = Mapping[str, str]
-"""Texts by the box they are in."""
 
 DAY = 24 * 60 * 60  # seconds
 MINUTE = 60.0  # seconds
@@ -175,8 +174,8 @@ class Ledger:
         return len(self._balances)
 
 
+# Gets the key of a document that has changed, and its value before and after.
 Listener = Callable[[str, T | None, T | None], None]
-"""Gets the key of a document that has changed, and its value before and after."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,6 @@ class Redis(Memory):
             self._missed, self._logged = 0, time.monotonic()
 
     def _stay(self) -> None:
-        """Connect, and again whenever the connection is lost."""
         while True:
             try:
                 self._follow()
@@ -249,7 +248,6 @@ class Redis(Memory):
             time.sleep(_PAUSE)
 
     def _follow(self) -> None:
-        """Hear of changes until the connection is lost."""
         self._client.connection_pool.disconnect()  # from before
         made: Callable[..., redis.client.PubSub] = self._client.pubsub
         with made(ignore_subscribe_messages=True) as heard:

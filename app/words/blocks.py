@@ -1,6 +1,8 @@
 """The blocks that pages are built from: lines and notes, lists of facts, bars, tables.
 
-A table becomes one card per row on a phone; read aloud, it stays a table.
+A table becomes one card per row on a phone; read aloud, it stays a table. A group of what can be
+clicked (`pick`) carries `data_rove` with its name: Tab stops at one of its parts, and arrow keys go
+from there to the others. `assets/components/bridge.js` reads both, and tells the page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +19,8 @@ def heading(title: str, lead: str) -> Html:
     return tag("div", tag("h1", title), tag("p", lead, class_="bx-lead"), class_="bx-heading")
 
 
+# The place at the end of what a "?" unfolds, where an interface names lessons.
 HINT_END = tag("span", class_="bx-hint-end")
-"""The place at the end of what a "?" unfolds, where an interface names lessons."""
 
 
 def hint(*children: Cell) -> Html:
@@ -130,3 +132,18 @@ def _row(columns: Sequence[str], row: Sequence[Cell]) -> Html:
         for column, cell in zip(columns[1:], row[1:], strict=True)
     )
     return tag("tr", first, *rest, role="row")
+
+
+def pick(name: str, value: int, *, stop: bool, element: str = "span") -> dict[str, str | int]:
+    """Return the attributes of one part of a group that can be clicked.
+
+    `name` is that of the click in `Screen.clicks` or `Page.picks`, `value` the number that the page
+    gets. Tab stops (`stop`) at one part of a group. What is no `button` is announced as one.
+
+    >>> pick("piece", 3, stop=True, element="button")
+    {'type': 'button', 'tabindex': 0, 'data_pick': 'piece', 'data_value': 3}
+    >>> pick("piece", 3, stop=False)
+    {'role': 'button', 'tabindex': -1, 'data_pick': 'piece', 'data_value': 3}
+    """
+    kind: dict[str, str | int] = {"type": "button"} if element == "button" else {"role": "button"}
+    return {**kind, "tabindex": 0 if stop else -1, "data_pick": name, "data_value": value}

@@ -9,8 +9,7 @@ from app.words.panel import Panel
 from app.words.pictures import svg
 
 _DASHES = ("", "7 5", "2 4", "10 4 2 4")
-_TICKS = 8
-"""Most labels on the horizontal axis."""
+_TICKS = 8  # most labels on the horizontal axis
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ _PRINTED = {**{chr(32 + n): w for n, w in enumerate(_ASCII)},
             "“": 426, "”": 426, "‘": 249, "’": 249, "–": 480, "—": 800, "…": 948}  # fmt: skip
 _OTHER, _WIDE = 540, 1000
 
+# Gradio and a saved page may show letters, and bold letters, that are so much wider than ours.
 OTHER_FONT, OTHER_BOLD = 1.2, 1.4
-"""Gradio and a saved page may show letters, and bold letters, that are so much wider than ours."""
 
 
 def units(value: float) -> str:
@@ -51,18 +51,6 @@ def fitting(text: str, room: float, size: float) -> str:
         return text
     kept = _start(text, room - printed_width("…", size), size)
     return f"{kept}…" if kept else ""
-
-
-def fitting_ends(text: str, room: float, size: float) -> str:
-    """Cut the middle out of a text that is too wide: some that begin alike end differently.
-
-    >>> fitting_ends("the ferry to her uncle Tom", 100, 15)
-    'the fe … e Tom'
-    """
-    if printed_width(text, size) <= room:
-        return text
-    half = (room - printed_width(" … ", size)) / 2
-    return f"{_start(text, half, size)} … {_start(text[::-1], half, size)[::-1].strip()}"
 
 
 def _start(text: str, room: float, size: float) -> str:

@@ -14,8 +14,8 @@ from app.words.pictures import svg
 from app.words.pixels import STEPS, pixels
 
 Floats = NDArray[np.floating[Any]]
+# What lines are called, "" for no name, and the keys that link them (`pictures.linked`).
 Names = Iterable[tuple[str, str | None]]
-"""What lines are called, "" for no name, and the keys that link them (`pictures.linked`)."""
 
 _LIGHT, _DARK = 0.85, 0.58  # depths from which a number is white, on the dark page black
 _DEEP = 0.7  # the same of an image
@@ -109,7 +109,8 @@ class Matrix:
             class_=self._middle
             + (" bx-svg-deep" if depth >= _LIGHT else " bx-svg-half" if depth >= _DARK else ""),
         )  # fmt: skip
-        shade = shaded(depth, **self.place(row, column, inset=inset))
+        place = self.place(row, column, inset=inset)
+        shade = tag("rect", **place, fill_opacity=f"{depth:.4f}", class_="bx-svg-cell")
         return [shade, number] if printed else [shade]
 
 
@@ -145,8 +146,3 @@ def pairs(
     panel.text(0, many, ends[0], dy=19)
     panel.text(0, many, ends[1], 168, 19)
     return svg(width, bottom + 32, *panel.drawn)
-
-
-def shaded(depth: float, **place: str) -> Html:
-    """Draw a rectangle in the colour of a depth."""
-    return tag("rect", **place, fill_opacity=f"{depth:.4f}", class_="bx-svg-cell")

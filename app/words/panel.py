@@ -14,11 +14,10 @@ from app.words.html import Html, tag, visible
 from app.words.lines import units
 
 Ends = tuple[float, float]
-Look = Any
-"""The value of an attribute: a class, a colour, a width."""
+Look = Any  # the value of an attribute: a class, a colour, a width
 
+# Small letters that begin, end, or have their middle where they are put.
 SMALL, NAME, MIDDLE = "bx-svg-small", "bx-svg-name bx-svg-small", "bx-svg-middle bx-svg-small"
-"""Small letters that begin, end, or have their middle where they are put."""
 
 
 @dataclass(slots=True)

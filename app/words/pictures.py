@@ -11,20 +11,25 @@ a dash or a word does so too.
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Union
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
 
 from app.words.format import shortened
 from app.words.html import Html, tag, visible
 from app.words.panel import Panel
 
 if TYPE_CHECKING:
-    import pandas as pd  # 0.4 s, which an answer without a table does not wait for
+    import pandas as pd  # 0.5 s, which only files and Streamlit's tables wait for
 
+    Frame = pd.DataFrame
+else:
+    Frame = Any
+
+# Widths in units of the drawing, which are pixels while the picture has its natural size.
 WIDE, NARROW = 760, 380
-"""Widths in units of the drawing, which are pixels while the picture has its natural size."""
 
-ROWS = 200
-"""The most rows of a table in the page: a longer one would slow every redraw down."""
+ROWS = 200  # the most rows of a table in the page: a longer one would slow every redraw down
 
 _BAR, _GAP = 24, 10
 _TRACK = 20
@@ -32,10 +37,8 @@ _TOLD = 12  # rows that the words of a picture name
 _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
-Rows = Union[
-    "pd.DataFrame", Mapping[str, object], Iterable[Sequence[object] | Mapping[str, object]]
-]
-"""What was drawn: rows, or columns by their names."""
+# What was drawn: rows, or columns by their names.
+Rows = Frame | Mapping[str, object] | Iterable[Sequence[object] | Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Picture:
     columns: Annotated[Sequence[str], "names of the columns, if the numbers are rows"] = ()
 
     @cached_property
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> Frame:
         """The numbers as a table."""
         return listed(self.rows, self.columns)
 
@@ -62,23 +65,21 @@ def picture(
     name: str,
     draw: Callable[[int], Html],
     *,
+    alt: str,
     table: Rows,
     columns: Sequence[str] = (),
-    alt: str = "",
-    title: str = "",
     live: bool = False,
 ) -> Picture:
     """Draw a picture for wide and narrow screens.
 
-    `draw` draws it for `WIDE` or `NARROW` units as an `svg` element. Without `alt`, `title` and the
-    first rows are its words. `live` parts explain themselves when they are pointed at.
+    `draw` draws it for `WIDE` or `NARROW` units as an `svg` element. `live` parts explain
+    themselves when they are pointed at.
     """
     rows = table if isinstance(table, Sized) else list(table)
-    alt = alt or told(title, listed(rows, columns))
     return Picture(name, draw(WIDE), draw(NARROW), alt, rows, live, columns)
 
 
-def listed(rows: Rows, columns: Sequence[str] = ()) -> "pd.DataFrame":
+def listed(rows: Rows, columns: Sequence[str] = ()) -> Frame:
     """Return rows as a table."""
     import pandas as pd
 
@@ -87,18 +88,21 @@ def listed(rows: Rows, columns: Sequence[str] = ()) -> "pd.DataFrame":
     return pd.DataFrame(list(rows), columns=list(columns) or None)
 
 
-def told(title: str, table: "pd.DataFrame") -> str:
-    """Tell the first rows of a table: the first word of each, and its last number.
+def cells(rows: Rows, columns: Sequence[str] = ()) -> tuple[list[str], list[Any]]:
+    """Return the names of columns, and the values of each row.
 
-    >>> told("Cosines", listed([(1, "cat", 0.5), (2, "dog", 0.25)], ["rank", "piece", "cosine"]))
-    'Cosines: cat 0.50, dog 0.25.'
+    >>> cells({"a": [1, 2], "b": "xy"})
+    (['a', 'b'], [(1, 'x'), (2, 'y')])
     """
-    numbers = table.select_dtypes("number").columns
-    words = table.columns.difference(numbers, sort=False)
-    first = table[:_TOLD][[*words[:1], *numbers[-1:]]].itertuples(index=False)
-    said = (" ".join(f"{c:.2f}" if isinstance(c, float) else str(c) for c in row) for row in first)
-    more = f" and {len(table) - _TOLD:,} more" if len(table) > _TOLD else ""
-    return f"{title}: {', '.join(said)}{more}."
+    if isinstance(rows, Mapping):
+        return list(rows), list(zip(*rows.values(), strict=True))
+    frame: Any = rows
+    if hasattr(frame, "itertuples"):
+        return list(frame.columns), list(frame.itertuples(index=False, name=None))
+    every: list[Any] = list(rows)
+    if every and isinstance(every[0], Mapping):
+        return list(every[0]), [tuple(row.values()) for row in every]
+    return list(columns), every
 
 
 def figure(shown: Picture) -> Html:
@@ -114,15 +118,17 @@ def figure(shown: Picture) -> Html:
         "figure",
         tag("div", *drawings, role="group" if shown.live else "img", aria_label=visible(shown.alt),
             class_="bx-drawing"),
-        numbers(shown.table, shown.name, pictures=True)
-        if len(shown.table) <= ROWS
+        numbers(shown.rows, shown.name, shown.columns, pictures=True)
+        if len(cells(shown.rows)[1]) <= ROWS
         else _files(shown.name, ["svg", "png"]),
         class_="bx-picture",
         data_name=shown.name,
     )  # fmt: skip
 
 
-def numbers(table: "pd.DataFrame", name: str, *, pictures: bool = False, title: str = "") -> Html:
+def numbers(
+    rows: Rows, name: str, columns: Sequence[str] = (), *, pictures: bool = False, title: str = ""
+) -> Html:
     """Draw a table in a fold, with buttons that save it.
 
     `name` is a file name without extension, `title` what the fold is called.
@@ -130,10 +136,11 @@ def numbers(table: "pd.DataFrame", name: str, *, pictures: bool = False, title: 
     Raises:
         ValueError: the table is longer; it would be cut off.
     """
-    if len(table) > ROWS:
-        raise ValueError(f"{len(table)} rows; a table in a page has at most {ROWS}")
+    columns, rows = cells(rows, columns)
+    if len(rows) > ROWS:
+        raise ValueError(f"{len(rows)} rows; a table in a page has at most {ROWS}")
     kinds = (["svg", "png"] if pictures else []) + ["csv", "json"]
-    return _files(name, kinds, data_table(table, name), title=title or "Numbers and files")
+    return _files(name, kinds, data_table(rows, name, columns), title=title or "Numbers and files")
 
 
 def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") -> Html:
@@ -152,19 +159,19 @@ def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") 
     )
 
 
-def data_table(table: "pd.DataFrame", name: str) -> Html:
+def data_table(rows: Rows, name: str, columns: Sequence[str] = ()) -> Html:
     """Draw a table; the exact values are in its cells for the CSV and JSON files.
 
     A column named `at` is not drawn: it holds the keys that link a row to pieces of the text
     (`linked`).
     """
-    links = list(table["at"]) if "at" in table else [None] * len(table)
-    columns = [column for column in table.columns if column != "at"]
-    values = (table[column].tolist() for column in columns)  # rows of pandas take as long again
-    head = tag("tr", *(tag("th", str(column), scope="col") for column in columns))
+    names, values = cells(rows, columns)
+    shown = [n for n, each in enumerate(names) if each != "at"]
+    at = names.index("at") if "at" in names else None
+    head = tag("tr", *(tag("th", str(names[n]), scope="col") for n in shown))
     body = (
-        tag("tr", *(_cell(value) for value in row), data_at=at)
-        for at, row in zip(links, zip(*values, strict=True), strict=True)
+        tag("tr", *(_cell(row[n]) for n in shown), data_at=None if at is None else row[at])
+        for row in values
     )
     return tag(
         "table", tag("thead", head), tag("tbody", *body), class_="bx-numbers", data_name=name
@@ -243,7 +250,7 @@ def _lines(text: str, letters: int) -> list[str]:
     return [shown[:at], shortened(shown[at:].strip(), room)]
 
 
-def csv(table: "pd.DataFrame") -> bytes:
+def csv(table: Frame) -> bytes:
     """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
     return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
 
@@ -290,6 +297,7 @@ def linked(pieces: Sequence[int], *, text: int = 0) -> str:
 
 def _cell(value: object) -> Html:
     """Draw one value; a float is shown with four digits and saved with eight."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float):
         return tag("td", f"{value:.4g}", data_value=f"{value:.8g}")
     if isinstance(value, int):

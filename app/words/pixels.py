@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from app.words.html import Html, tag
 
-STEPS = 31
-"""Steps from 0 to the full colour: more than the eye tells apart, and a small palette."""
+STEPS = 31  # steps from 0 to the full colour: more than the eye tells apart, and a small palette
 
 POSITIVE, NEGATIVE = (0, 114, 178), (213, 94, 0)  # Okabe and Ito's blue and vermilion
 
@@ -46,7 +45,6 @@ def image(href: str, *, x: float, y: float, width: float, height: float) -> Html
 
 @lru_cache(2048)
 def _address(columns: int, steps: bytes) -> str:
-    """Return an image as an address; each is drawn at least twice, wide and narrow."""
     return address(np.frombuffer(steps, np.uint8).reshape(-1, columns), _SHADES)
 
 

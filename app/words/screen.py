@@ -6,15 +6,37 @@ tables. A view says what there is (`screen(result)`), and nothing of how a face 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import Annotated, Any
 
 from app.words.blocks import line
 from app.words.html import Html, tag
-from app.words.pictures import ROWS, Picture, numbers
-from app.words.report import Block, Report
+from app.words.pictures import ROWS, Picture, cells, figure, numbers
+from app.words.pictures import Rows as NumberRows
 
-if TYPE_CHECKING:
-    import pandas as pd
+Block = Html | Picture  # markup, or a picture with its words and its table
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A result on paper."""
+
+    headline: Annotated[str, "the result in one sentence or two of plain text"]
+    blocks: Annotated[tuple[Block, ...], "what follows, in reading order"]
+    first: Annotated[
+        tuple[Html, ...],
+        "what must be known before the answer, such as what the model did not read",
+    ] = ()
+    unanswered: Annotated[
+        bool,
+        "whether nothing was asked, as in a text without a gap; the headline says what is missing,"
+        " and the command line takes it for a refusal",
+    ] = False
+
+    def drawn(self) -> list[Html]:
+        """Draw everything as markup, in reading order."""
+        head = tag("p", self.headline, class_="bx-headline")
+        blocks = (figure(each) if isinstance(each, Picture) else each for each in self.blocks)
+        return [*self.first, head, *blocks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +55,7 @@ class Turned:
     name: Annotated[str, "of the chart on its page"]
     figure: Annotated[Callable[[], Any], "makes the figure of plotly"]
     alt: Annotated[str, "what it shows"]
-    table: Annotated["pd.DataFrame", "the same in numbers"]
+    table: Annotated[NumberRows, "the same in numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +63,7 @@ class Rows:
     """A table to export; a page has it in its Save menu."""
 
     title: Annotated[str, "what it has"]
-    make: Annotated[Callable[[], "pd.DataFrame"], "returns it"]
+    make: Annotated[Callable[[], NumberRows], "returns it"]
     name: Annotated[str, "of the file, without an extension"]
     json: Annotated[bool, "whether it is offered as JSON, too"] = False
 
@@ -51,7 +73,7 @@ class Table:
     """A table that is seen as such; of a longer one, paper has the first 200 rows."""
 
     rows: Annotated[
-        Union["pd.DataFrame", Callable[[], "pd.DataFrame"]],
+        NumberRows | Callable[[], NumberRows],
         "of the table; a function makes them when the fold is open",
     ]
     alt: Annotated[str, "what it shows"]
@@ -97,9 +119,9 @@ class Choice:
 
 Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
 Parts = tuple[Part, ...]
+# What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
+# for the number that was clicked. Numbers come from a browser: any may come, and {} does nothing.
 Clicks = Mapping[str, Callable[[int], Mapping[str, Any]]]
-"""What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
-for the number that was clicked. Numbers come from a browser: any may come, and {} does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +164,10 @@ def drawn(part: Part) -> Iterator[Block]:
     elif isinstance(part, Drawn):
         yield part.paper
     elif isinstance(part, Table) and not callable(part.rows):
-        yield numbers(part.rows[:ROWS], part.name)
-        if len(part.rows) > ROWS:
-            yield line(f"… and {len(part.rows) - ROWS:,} more rows.")
+        columns, rows = cells(part.rows)
+        yield numbers(rows[:ROWS], part.name, columns)
+        if len(rows) > ROWS:
+            yield line(f"… and {len(rows) - ROWS:,} more rows.")
     elif isinstance(part, Choice):
         first = part.options[part.start]
         for each in (*(part.above(first) if part.above else ()), *part.make(first)):

@@ -57,8 +57,6 @@ def test_a_cause_names_what_led_to_it() -> None:
     group = ExceptionGroup(SECRET, [KeyError(SECRET), OSError(28, SECRET), KeyError(1)])
     assert cause(group) == "ExceptionGroup of KeyError and OSError ENOSPC (No space left on device)"
 
-
-def test_an_endless_recursion_is_a_line_and_no_book() -> None:
     def again() -> None:
         again()
 
@@ -131,14 +129,11 @@ def test_what_is_repeated_is_written_once_and_then_counted() -> None:
     assert out.getvalue().count("\n") == 4
 
 
-def test_after_its_end_nothing_is_written() -> None:
+def test_after_its_end_or_when_it_is_closed_nothing_is_written() -> None:
     log, out = log_of()
     log.end()
     log.handle(record("app"))
     assert out.getvalue() == ""
-
-
-def test_a_closed_log_breaks_nothing() -> None:
     log, out = log_of()
     out.close()
     log.handle(record("app"))
@@ -156,23 +151,17 @@ def printed(module: str, source: str) -> tuple[str, str]:
     return real.getvalue(), out.getvalue()
 
 
-def test_what_a_library_prints_is_its_place() -> None:
+def test_what_a_library_prints_is_its_place_and_what_we_print_stays() -> None:
     real, said = printed("gradio.x", "\nprint(SECRET, file=out)")
     assert real == "" and re.fullmatch(rf"{TIME} WARNING print: there\.py:2\n", said)
-
-
-def test_a_traceback_that_a_library_prints_is_its_place_and_the_class() -> None:
     real, said = printed(
         "gradio.x",
         "import traceback\ntry: int(SECRET)\nexcept ValueError: traceback.print_exc(file=out)\n",
     )
     assert real == "" and said.count("\n") == 1
     assert "print: there.py:3, ValueError, there.py:2 in <module>" in said and SECRET not in said
-
-
-@pytest.mark.parametrize("module", ["app.server.start", "__main__"])
-def test_what_we_print_stays(module: str) -> None:
-    assert printed(module, "print('here', file=out)") == ("here\n", "")
+    for module in ("app.server.start", "__main__"):
+        assert printed(module, "print('here', file=out)") == ("here\n", "")
 
 
 # -- the whole process -----------------------------------------------------------------------------

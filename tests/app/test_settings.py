@@ -48,24 +48,26 @@ def test_nothing_set_and_empty_values_are_the_same(monkeypatch: pytest.MonkeyPat
     check_settings()
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", "1e3", "٣", "9" * 5_000, "0x10"])
-def test_what_is_no_number_or_out_of_range_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    monkeypatch.setenv(f"BERT_EXPLORER_{name}", value)
-    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is '.*'; expected a whole") as no:
-        settings()
-    assert len(str(no.value)) < 200
+REFUSED = {
+    **dict.fromkeys(
+        NUMBERS, (["0", "-1", "two", "1.5", "1e3", "٣", "9" * 5_000, "0x10"], "a whole number")
+    ),
+    "HOSTS": (["https://a.example", "a.example/b", "*", "a b", "a:b", "ä.example"], "names such"),
+    "HUB": (["everybody"], "on, off"),
+    "LINKS": (["everybody"], "on, off"),
+    "METRICS": (["maybe"], "on or off"),
+    "PUBLIC": (["perhaps"], "on or off"),
+}
 
 
-@pytest.mark.parametrize("name", ["THREADS", "RUNS"])
-def test_there_is_a_limit_to_threads(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "99999")
-    with pytest.raises(ConfigError, match="expected a whole number from 1 to"):
-        settings()
-    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "64")
-    assert 64 in (settings().threads, settings().runs)
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_variable_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    values, expected = REFUSED[name]
+    for value in [*values, *["99999"] * (name in ("THREADS", "RUNS"))]:
+        monkeypatch.setenv(f"BERT_EXPLORER_{name}", value)
+        with pytest.raises(ConfigError, match=f"_{name} is '.*'; expected {expected}") as refused:
+            settings()
+        assert len(str(refused.value)) < 200
 
 
 @pytest.mark.parametrize(
@@ -78,9 +80,6 @@ def test_who_may_use_something_is_one_of_three_words(
 ) -> None:
     monkeypatch.setenv(f"BERT_EXPLORER_{name}", word)
     assert getattr(settings(), name.lower()) is use
-    monkeypatch.setenv(f"BERT_EXPLORER_{name}", "everybody")
-    with pytest.raises(ConfigError, match=f"BERT_EXPLORER_{name} is 'everybody'; expected on, off"):
-        settings()
 
 
 def test_a_public_site_has_lower_limits_and_each_can_be_set(
@@ -98,9 +97,6 @@ def test_a_public_site_has_lower_limits_and_each_can_be_set(
                         ("SECONDS", "seconds")):  # fmt: skip
         monkeypatch.setenv(f"BERT_EXPLORER_{name}", "7")
         assert getattr(settings(), field) == 7
-    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "perhaps")
-    with pytest.raises(ConfigError, match="BERT_EXPLORER_PUBLIC is 'perhaps'; expected on or off"):
-        settings()
 
 
 @pytest.mark.parametrize("name", ["HUB", "MODELS"])
@@ -176,24 +172,6 @@ def test_names_of_the_site_are_separated_by_commas(
     monkeypatch.setenv(name, " Bert.School.example , localhost:9000,[fe80::1]:80,")
     expected = ("bert.school.example", "localhost:9000", "[fe80::1]:80")
     assert expected in (settings().hosts, settings().space)
-
-
-@pytest.mark.parametrize(
-    "value", ["https://a.example", "a.example/b", "*", "a b", "a:b", "ä.example"]
-)
-def test_what_is_no_name_of_a_site_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_HOSTS", value)
-    with pytest.raises(ConfigError, match=r"BERT_EXPLORER_HOSTS is .*; expected names such as"):
-        settings()
-
-
-def test_statistics_are_on_or_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value, on in [("on", True), ("1", True), ("OFF", False), ("", False)]:
-        monkeypatch.setenv("BERT_EXPLORER_METRICS", value)
-        assert settings().metrics is on
-    monkeypatch.setenv("BERT_EXPLORER_METRICS", "maybe")
-    with pytest.raises(ConfigError, match="expected on or off"):
-        settings()
 
 
 STORES = {

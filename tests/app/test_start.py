@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,7 @@ import pytest
 from app.engine.models.copies import downloads_folder
 from app.server import model as server
 from app.server.listening import listener
-from app.server.model import bring_model, open_first, warm_up
+from app.server.model import warm_up
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,30 +40,28 @@ def started(*arguments: str, script: str = "app.py", **environment: str) -> "sub
 # -- before the server -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "says"),
-    [
-        ("BERT_EXPLORER_THREADS", "99999", "BERT_EXPLORER_THREADS is '99999'; expected a whole"),
-        ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
-        ("BERT_EXPLORER_MODEL", "{folder}", "The model {folder} cannot be opened"),
-        pytest.param("BERT_EXPLORER_DEVICE", "cuda:99", "no such device", marks=pytest.mark.slow),
-        pytest.param(
-            "STREAMLIT_SERVER_SSL_CERT_FILE", "c.pem", "SSL_KEY_FILE is set; expected both or",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param("STREAMLIT_SERVER_PORT", "{port}", "is in use", marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_obeyed_is_one_line_and_status_2(
-    tmp_path: Path, name: str, value: str, says: str
-) -> None:
+def test_what_cannot_be_obeyed_is_one_line_and_status_2(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{", encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as other:
-        real = {"{folder}": str(tmp_path), "{port}": str(other.getsockname()[1])}
-        process = started(**{name: real.get(value, value)})
-        out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (2, "")
-    assert says.replace("{folder}", str(tmp_path)) in err and err.count("\n") == 1
+        port = str(other.getsockname()[1])
+        asked = (
+            ("BERT_EXPLORER_THREADS", "99999", "BERT_EXPLORER_THREADS is '99999'; expected a"),
+            ("BERT_EXPLORER_MODEL", str(tmp_path), f"The model {tmp_path} cannot be opened"),
+            ("STREAMLIT_SERVER_SSL_CERT_FILE", "c.pem", "expected both or neither"),
+            ("STREAMLIT_SERVER_PORT", "9" * 5_000, f"The port is '{'9' * 20}'; expected a number"),
+            ("STREAMLIT_SERVER_PORT", port, f"Port {port} of 127.0.0.1 is in use"),
+        )
+        processes = [started(**{name: value}) for name, value, _ in asked]
+        for process, (*_, says) in zip(processes, asked, strict=True):
+            out, err = process.communicate(timeout=PATIENCE)
+            assert (process.returncode, out) == (2, "")
+            assert says in err and err.count("\n") == 1
+
+
+def test_a_model_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", "/no/such/model")
+    with pytest.raises(ConfigError, match=r"There is no model /no/such/model"):
+        server.bring_model()
 
 
 @pytest.mark.parametrize("port", ["8501", "", None, -1, 65_536, 10**30])
@@ -77,45 +76,26 @@ def test_an_address_is_one_of_this_machine(address: str) -> None:
         listener(address, 0)
 
 
-def test_an_address_that_can_be_had_is_given_back_and_a_port_in_use_is_named() -> None:
+def test_an_address_that_can_be_had_is_given_back() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(ConfigError, match=f"Port {port} of 127.0.0.1 is in use"):
-            listener("127.0.0.1", port)
     for address, wanted in [("127.0.0.1", port), ("127.0.0.1", port), ("0.0.0.0", 0), ("::", 0)]:
         with listener(address, wanted) as found:
             assert found.getsockname()[1] == wanted or not wanted
 
 
-def test_the_model_is_there_before_the_server_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path / "gone"))
-    with pytest.raises(ConfigError, match=r"There is no model .*gone"):
-        bring_model()
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
-    bring_model()
-    with pytest.raises(ConfigError, match=r"cannot be opened: .*config"):
-        open_first()
-
-
-def test_warming_up_leaves_what_is_wrong_to_the_pages_and_turns_collection_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fails", [False, True])
+def test_after_warming_up_collection_is_on_whatever_was_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     collector = SimpleGc()
     monkeypatch.setattr(server, "gc", collector)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
-    warm_up()
+    if fails:
+        monkeypatch.setattr(server, "open_engine", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+        warm_up()  # the pages say what is wrong with a model
     assert collector.did == ["collect", "freeze", "enable"]
-
-
-def test_collection_is_on_even_if_warming_up_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    collector = SimpleGc()
-    monkeypatch.setattr(server, "gc", collector)
-    monkeypatch.setattr(server, "open_engine", lambda: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        warm_up()
-    assert "enable" in collector.did
 
 
 class SimpleGc:
@@ -127,20 +107,6 @@ class SimpleGc:
     def __getattr__(self, name: str) -> Callable[[], None]:
         """Note what is called."""
         return lambda: self.did.append(name)
-
-
-def test_no_time_is_spent_on_collection_while_everything_is_loaded() -> None:
-    start = (
-        "import gc, runpy, sys\n"
-        "try: runpy.run_path('app.py', run_name='__main__')\n"
-        "finally: print(gc.get_stats()[2]['collections'])"
-    )
-    environment = {**os.environ, "BERT_EXPLORER_MODEL": "/no/such/model"}
-    done = subprocess.run(
-        [sys.executable, "-c", start], cwd=ROOT, env=environment, capture_output=True, text=True,
-        timeout=PATIENCE,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "0\n")
 
 
 def test_what_a_killed_server_left_of_downloads_is_removed_at_the_start(

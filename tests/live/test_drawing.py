@@ -183,11 +183,11 @@ def test_marks_of_names_are_those_of_python(node: Node, bundled: Engine) -> None
         result = ner(bundled, **given)
         [text] = [each for each in nodes if each["attributes"].get("dir") == "auto"]
         marks = [each for each in text["children"] if not isinstance(each, str)]
-        wanted = elements(running_text(result, result.select()), "mark")
+        wanted = elements(running_text(result), "mark")
         for mark, other in zip(marks, wanted, strict=True):
             for name in ("class", "style", "title"):
                 assert _same(mark["attributes"][name], other.attributes[name])
-        names = elements(running_text(result, result.select()), "small")
+        names = elements(running_text(result), "small")
         for mark, other in zip(marks, names, strict=True):
             assert _same(mark["children"][-1]["children"][0], other.text)
     values = [

@@ -8,7 +8,6 @@ import pytest
 
 from app.engine.models import Engine
 from app.features.classification import view as view
-from app.features.classification.task import classification
 from bert_core import BertConfig, BertForSequenceClassification
 from tests.conftest import save_tiny
 from tests.drawings import printed
@@ -28,31 +27,6 @@ def use_labels(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -
     model.save_pretrained(folder)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
     return Engine(str(folder))
-
-
-def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
-    page = visit(PAGE, text="the cat", text_pair="a dog")
-    result = classification(tiny_engine, "the cat", "a dog")
-    shares = [result.scores[number] for number in result.ranking]
-    assert printed(page.pictures["classification"]) == [view.percent(each) for each in shares]
-    assert all(part in page.words for part in view.screen(result).headline.split(". "))
-    assert "alibrated" in page.words
-
-
-def test_a_long_text_says_what_was_cut(visit: Visit) -> None:
-    words = visit(PAGE).type("the cat sat " * 30).words
-    assert words.index("92 tokens are too many") < words.index("model’s answer")
-
-
-def test_a_regression_shows_a_number_and_no_bars(
-    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = use_labels(tmp_path / "number", monkeypatch, num_labels=1)
-    page = visit(PAGE, text="the cat")
-    value = classification(engine, "the cat").scores[0]
-    assert f"LABEL_0 {view.signed(value, 3)}" in page.words and "regression" in page.words
-    assert page.pictures == {}
-    assert page.at.dataframe[0].value["value"][0] == pytest.approx(value)
 
 
 def test_a_model_with_many_labels_draws_some_and_lists_all(

@@ -78,15 +78,6 @@ def test_a_click_hides_the_word_at_that_place_only(visit: Callable) -> None:
     assert len(gaps(page)) == 2
 
 
-@pytest.mark.parametrize("value", [99, -1, "0", 1.5, None])
-def test_a_number_that_no_browser_of_ours_sends_does_nothing(visit: Callable, value: Any) -> None:
-    page = visit(PAGE, text="the cat [MASK]")
-    for name in ("hide", "attend", "other"):
-        page.pick(name, value)
-    assert page.at.text_area(key="text").value == "the cat [MASK]"
-    assert page.errors == ""
-
-
 def test_a_mask_at_the_end_leaves_the_order_to_the_slider(visit: Callable) -> None:
     page = visit(PAGE, text="the cat sat on the mat", mixed="3").click("Put [MASK] at the end")
     assert page.at.text_area(key="text").value == "the cat sat on the mat [MASK]."
@@ -173,18 +164,6 @@ def test_a_tab_that_cannot_answer_says_why_and_the_rest_stays(visit: Callable) -
     page = visit(PAGE, text="the [MASK] sat", pair="he / she")
     assert "neither" in page.warnings and len(gaps(page)) == 1
     assert len(page.at.code) == 1
-
-
-def test_a_text_longer_than_the_model_is_answered_and_the_page_says_how(visit: Callable) -> None:
-    page = visit(PAGE).type("the cat sat " * 60 + "on the [MASK] " + "dog " * 60)
-    assert len(gaps(page)) == 1
-    assert "reads 48 at once" in page.words
-    hidden = [
-        int(each.attributes["data-value"]) for each in elements(page.markup, "span", "bx-word")
-    ]
-    assert hidden == [number for number in range(122, 242) if number != 182]
-    page.pick("hide", 241)
-    assert page.at.text_area(key="text").value.endswith("[MASK] dog ")
 
 
 def test_a_model_whose_weights_are_no_numbers_is_told_and_nothing_else_is_drawn(

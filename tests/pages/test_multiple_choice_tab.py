@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.engine.models import Engine
 from app.features.multiple_choice import view as view
-from app.features.multiple_choice.task import multiple_choice
-from app.words.format import signed
 from bert_core import BertForMultipleChoice, BertForSequenceClassification
 from tests.conftest import save_tiny
-from tests.drawings import printed
 
 PAGE = "pages/8_classification.py"
 ANSWER = 'role="status"'
@@ -23,26 +19,6 @@ ASKED = {
 }
 
 Visit = Callable[..., Any]
-
-
-def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
-    page = visit(PAGE, **ASKED)
-    result = multiple_choice(tiny_engine, "the cat", ("sat on the mat", "a dog", "the river"))
-    assert printed(page.pictures["multiple-choice"]) == [
-        f"{view.percent(each.probability)}, logit {signed(each.logit, 2)}"
-        for each in result.choices
-    ]
-    assert view.screen(result).headline.partition("” ")[2] in page.words
-    assert "alibrated" in page.words
-
-
-def test_another_order_gives_the_same_answer(visit: Visit) -> None:
-    verdicts, numbers = [], []
-    for order in ("sat on the mat\na dog\nthe river", "the river\nsat on the mat\na dog"):
-        page = visit(PAGE, **{**ASKED, "choices": order})
-        verdicts.append(page.markup[page.markup.rindex(ANSWER) :].partition("</div>")[0])
-        numbers.append(sorted(printed(page.pictures["multiple-choice"])))
-    assert verdicts[0] == verdicts[1] and numbers[0] == numbers[1]
 
 
 def test_the_tab_opens_with_an_example_and_refuses_a_single_choice(visit: Visit) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app.features.ner.view import toggled
 from tests.taggers import KNOWN, save_tagger
 
 PAGE = "pages/6_ner.py"
@@ -56,40 +55,10 @@ def texts(page) -> list[str]:
 def test_entities_are_marked_listed_and_counted(visit: Callable) -> None:
     page = visit(PAGE, text="The cat dog sat on the River bank.")
     assert [text for text, _ in marks(page)] == ["cat dog", "River bank"]
-    assert page.markup.count('data-pick="only"') == 2
+    assert page.markup.count('class="bx-ner-chip"') == 2
     assert "The model finds 2 entities." in page.words
     assert 'class="bx-ner-pieces"' not in page.markup and pictures(page) == []
     assert texts(page) == ["cat dog", "River bank"]
-
-
-def test_the_aggregation_changes_the_marks(visit: Callable) -> None:
-    page = visit(PAGE, text="played")
-    assert texts(page) == ["played"]
-    page.choose("aggregation", "simple")
-    assert texts(page) == ["play", "ed"]
-    page.choose("aggregation", "none")
-    assert [row[1] for row in rows(page, "entities")] == ["B-MISC", "B-LOC"]
-    assert "labelled pieces" in page.words
-
-
-def test_filter_and_threshold_hide_and_say_so(visit: Callable) -> None:
-    page = visit(PAGE, text="cat, river")
-    page.choose("only", ["LOC"])
-    assert texts(page) == ["river"]
-    assert [text for text, _ in marks(page)] == ["river"]
-    assert "1 with other labels" in page.words
-    page.choose("least", 1.0)
-    assert "Nothing is left to show" in page.words
-    assert "1 scored below 1.00" in page.words
-    assert marks(page) == []
-
-
-def test_a_click_in_the_legend_adds_a_label_or_takes_it_away() -> None:
-    kinds = ("LOC", "ORG", "PER")
-    assert toggled(kinds, [], 2) == ["PER"]
-    assert toggled(kinds, ["PER"], 0) == ["LOC", "PER"]
-    assert toggled(kinds, ["LOC", "PER"], 0) == ["PER"]
-    assert toggled(kinds, ["PER"], -1) == toggled(kinds, ["PER"], 3) == ["PER"]
 
 
 def test_the_address_seeds_every_setting(visit: Callable) -> None:
@@ -97,16 +66,12 @@ def test_the_address_seeds_every_setting(visit: Callable) -> None:
         PAGE,
         text="cat river",
         aggregation="Average",
-        least="0.2",
-        only="LOC",
         labels="1: river",
         tab=PIECES,
     )
     assert page.at.button_group(key="aggregation").value == "average"
-    assert page.at.slider(key="least").value == 0.2
-    assert page.at.button_group(key="only").value == ["LOC"]
     assert page.at.selectbox(key="labels").value == "1: river"
-    assert [text for text, _ in marks(page)] == ["river"]
+    assert [text for text, _ in marks(page)] == ["cat", "river"]
 
 
 def test_a_long_text_is_read_whole_and_shown_in_parts(visit: Callable) -> None:
@@ -130,6 +95,3 @@ def test_a_hostile_label_stays_text(
     page = visit(PAGE, text="cat dog")
     assert page.errors == ""
     assert "<img" not in page.markup + "".join(pictures(page))
-    labels = [option.content for option in page.at.button_group(key="only").proto.options]
-    assert len(labels) == 2
-    assert not any("](" in label and "\\]" not in label for label in labels)

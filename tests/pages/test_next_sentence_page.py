@@ -4,10 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.catalog import examples
-from app.engine.models import Engine
 from app.features.next_sentence import view as view
-from app.features.next_sentence.task import next_sentence
-from app.words.format import signed
 from tests.drawings import printed
 
 PAGE = "pages/3_next_sentence.py"
@@ -21,17 +18,6 @@ Visit = Callable[..., Any]
 def logits(page: Any) -> list[str]:
     """Return what is printed beside the two bars."""
     return printed(page.pictures["next-sentence"])
-
-
-def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
-    page = visit(PAGE, **PAIR)
-    result = next_sentence(tiny_engine, *PAIR.values())
-    for shown, share, logit in zip(logits(page), result.probabilities, result.logits, strict=True):
-        assert shown == f"{view.percent(share)}, logit {signed(logit, 2)}"
-    headline = view.screen(result).headline
-    assert all(f"{each}" in page.words for each in headline.split(". "))
-    assert "alibrated" in page.words
-    assert view.scores(result).alt in page.pictures["next-sentence"]
 
 
 def test_swap_exchanges_the_sentences_and_swapping_again_brings_them_back(visit: Visit) -> None:

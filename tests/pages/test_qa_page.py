@@ -48,14 +48,6 @@ def test_several_questions_are_listed_with_the_settings_of_the_address(
     assert page.errors == page.warnings == ""
 
 
-def test_a_long_passage_is_read_in_windows_and_drawn_in_parts(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat sat on the mat. " * 40, question="the cat?",
-                 tab="Start and end")  # fmt: skip
-    assert "280 pieces were read in" in page.words
-    around = page.pictures["qa-curves"]
-    assert page.choose("around", "words 88 to 131").pictures["qa-curves"] != around
-
-
 def test_a_link_with_a_passage_alone_asks_what_fits_it(visit: Callable) -> None:
     page = visit(PAGE, text="The stone bridge was built in 1902.")
     assert page.at.text_area(key="question").value == "When was the stone bridge built?"

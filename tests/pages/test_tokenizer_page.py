@@ -13,14 +13,6 @@ from tests.bert_core.text.family_folders import merges_folder, with_weights
 PAGE = "pages/1_tokenizer.py"
 
 
-def test_a_text_over_the_models_length_is_shown_with_what_would_be_lost(visit: Callable) -> None:
-    page = visit(PAGE).type("the cat sat " * 40)
-    assert page.warnings == page.errors == ""
-    assert "Too long by 74 tokens" in page.words
-    assert "254.2 % of the model's 48 tokens" in page.words
-    assert len(page.at.dataframe[0].value) == 122
-
-
 def test_the_address_seeds_texts_switches_and_padding(visit: Callable) -> None:
     page = visit(PAGE, text="The Cat", text_pair="A dog", cased="true", pad="12")
     assert page.at.text_area(key="text").value == "The Cat"

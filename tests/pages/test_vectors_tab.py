@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from app.engine.models import Engine
 from app.features.input import task, view
 
@@ -30,18 +28,7 @@ def test_a_click_chooses_a_piece(visit: Callable, tiny_engine: Engine) -> None:
     assert "sat, number 0" in page.words
 
 
-@pytest.mark.parametrize("value", [-1, 12, 10**9])
-def test_a_click_on_no_piece_changes_nothing(visit: Callable, value: int) -> None:
-    page = visit(PAGE, **TAB).pick("piece", value)
-    assert page.at.number_input(key="place").value == 2
-
-
 def test_padding_is_that_of_the_page(visit: Callable) -> None:
     assert "[PAD]" not in visit(PAGE, **TAB).words
     page = visit(PAGE, **TAB, pad="8")
     assert page.words.count("[PAD]") >= 3 and page.at.number_input(key="place").max == 7
-
-
-def test_a_piece_beyond_a_shorter_text_becomes_another(visit: Callable) -> None:
-    page = visit(PAGE, text="the", tab="vectors", place="40")
-    assert page.errors == "" and "[SEP], number 0" in page.words

@@ -108,43 +108,37 @@ class Background(Generic[K, T]):
 
         Args:
             key: everything the result depends on.
-            work: computes it; calls its argument after each step, with the steps done and their
-                number.
+            work: computes it, and calls its argument with the steps done and their number.
             progress: called in this thread with the same. If it raises, the visitor waits no
                 longer here, but the work goes on for a while, in case it asks again.
         """
         visitor = current_visit().name
-        job = self._job(key, work, visitor)
-        while not job.ended.wait(_LOOK):
-            job.see(visitor)
-            if progress is not None and job.total:
-                progress(job.done, job.total)
-        if job.error is not None:
-            with self._lock, suppress(KeyError):
-                if self._jobs[key] is job:
-                    del self._jobs[key]
-            if isinstance(job.error, _Unwanted):  # cancelled just before this visitor asked
-                return self.result(key, work, progress)
-            raise job.error
-        return job.result
-
-    def cancel(self, key: K) -> None:
-        """Wait no longer; the work ends at its next step if no one else waits for it."""
-        with self._lock:
-            if key in self._jobs:
-                self._jobs[key].leave(current_visit().name)
-
-    def _job(self, key: K, work: Callable[[Progress], T], visitor: str) -> Job[T]:
-        """Return the job of a key, now the latest used; begun if there is none."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
                 job = self._jobs[key] = Job(self._patience, self._clock)
                 job.see(visitor)
                 job.begin(partial(work, job.step), "background")
-            job.see(visitor)
             self._jobs.move_to_end(key)
             finished = [each for each, other in self._jobs.items() if other.ended.is_set()]
             for each in finished[: -self._kept]:
                 del self._jobs[each]
-            return job
+        job.see(visitor)
+        while not job.ended.wait(_LOOK):
+            job.see(visitor)
+            if progress is not None and job.total:
+                progress(job.done, job.total)
+        if job.error is None:
+            return job.result
+        with self._lock, suppress(KeyError):
+            if self._jobs[key] is job:
+                del self._jobs[key]
+        if isinstance(job.error, _Unwanted):  # cancelled just before this visitor asked
+            return self.result(key, work, progress)
+        raise job.error
+
+    def cancel(self, key: K) -> None:
+        """Wait no longer; the work ends at its next step if no one else waits for it."""
+        with self._lock:
+            if key in self._jobs:
+                self._jobs[key].leave(current_visit().name)

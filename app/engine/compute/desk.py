@@ -22,11 +22,7 @@ T = TypeVar("T")
 
 
 class BusyError(BertError):
-    """Too many calls are waiting; a later one may be taken.
-
-    Attributes:
-        seconds: how long to wait.
-    """
+    """Too many calls are waiting; one that comes so many seconds later may be taken."""
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)
@@ -97,21 +93,17 @@ class Desk:
                 self._pool.submit(self._do, own.visitor, own.job)
 
     def _do(self, visitor: str, job: _Job) -> None:
+        end: Callable[[Any], None] = job.future.set_result
         try:
             result = job.work()
         except BaseException as error:  # noqa: BLE001 - raised where the future is waited for
-            self._free(visitor)
-            job.future.set_exception(error)
-        else:
-            self._free(visitor)
-            job.future.set_result(result)
-
-    def _free(self, visitor: str) -> None:
+            end, result = job.future.set_exception, error
         with self._lock:
             self._at_work[visitor] -= 1
             if not self._at_work[visitor]:
                 del self._at_work[visitor]
             self._begin()
+        end(result)
 
     def _leave(self, own: Waiting[_Job]) -> None:
         """Take a call that was cancelled out of the line."""

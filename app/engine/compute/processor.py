@@ -61,8 +61,8 @@ class Processor:
 
         Args:
             work: the computation; it must not call `run` itself.
-            tokens: number of tokens in all rows of the batch together.
-            training: run it with gradients instead of in inference mode.
+            tokens: of all rows of the batch together.
+            training: run it with gradients instead.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -73,8 +73,7 @@ class Processor:
         begin = time.monotonic()
         try:
             visit.tell(None)
-            most = max(self._threads, _MOST_THREADS)
-            threads = min(self._threads * shares, most)
+            threads = min(self._threads * shares, max(self._threads, _MOST_THREADS))
             return self._pool.submit(self._compute, work, threads, training).result()
         finally:
             took = time.monotonic() - begin

@@ -51,7 +51,7 @@ class Cache:
         self.limit, self._most, self._least = limit, most, least
         self._lasts, self._clock = lasts, clock
         self._lock = threading.Lock()
-        self._held = 0
+        self.held = 0
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
         self._under_way: dict[Hashable, Future[Any]] = {}
 
@@ -86,7 +86,7 @@ class Cache:
         with self._lock:
             there = key in self._kept and self._kept[key].made is made
             if there:
-                self._held -= self._kept.pop(key).weight
+                self.held -= self._kept.pop(key).weight
             return there
 
     def drop_old(self) -> bool:
@@ -98,18 +98,13 @@ class Cache:
         """Drop everything."""
         with self._lock:
             self._kept.clear()
-            self._held = 0
+            self.held = 0
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
         """The keys of what is kept, least recently used first."""
         with self._lock:
             return tuple(self._kept)
-
-    @property
-    def held(self) -> int:
-        """What the kept results weigh together."""
-        return self._held
 
     def _find(self, key: Hashable) -> _Kept | None:
         """Return what is kept for a key, now the latest used; None if there is nothing."""
@@ -132,7 +127,7 @@ class Cache:
         with self._lock:
             if weight <= self.limit or self._least:
                 self._kept[key] = _Kept(made, weight, self._clock())
-                self._held += weight
+                self.held += weight
             self._drop()
         return made
 
@@ -141,28 +136,24 @@ class Cache:
         try:
             result = work()
         except BaseException as error:
-            self._end(key)
+            del self._under_way[key]
             if isinstance(error, Exception) and not isinstance(error, LimitError):
                 slot.set_exception(error)
             else:
                 slot.cancel()
             raise
-        self._end(key)
+        del self._under_way[key]
         slot.set_result(result)
         return result
-
-    def _end(self, key: Hashable) -> None:
-        with self._lock:
-            del self._under_way[key]
 
     def _drop(self) -> bool:
         """Drop what is too much or too old; the caller holds the lock."""
         before, old = len(self._kept), self._clock() - self._lasts
         while len(self._kept) > self._least:
-            full = self._held > self.limit or len(self._kept) > (self._most or len(self._kept))
+            full = self.held > self.limit or len(self._kept) > (self._most or len(self._kept))
             if not full and next(iter(self._kept.values())).used > old:
                 break
-            self._held -= self._kept.popitem(last=False)[1].weight
+            self.held -= self._kept.popitem(last=False)[1].weight
         return len(self._kept) < before
 
     def __len__(self) -> int:

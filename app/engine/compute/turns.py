@@ -6,6 +6,7 @@ run in steps instead: it waits at each report until its visitor has the next tur
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -33,7 +34,7 @@ def in_turns(work: Callable[[Progress], T], *, tokens: int, progress: Progress |
                 progress(*report)
     finally:
         steps.cancel()
-    return steps.result()
+    return steps.result.result()
 
 
 class _Cancelled(BaseException):
@@ -44,15 +45,13 @@ class _Steps(Generic[T]):
     """Work in a thread of its own, which runs only while `next` is being called."""
 
     def __init__(self, work: Callable[[Progress], T]) -> None:
+        self.result: Future[T] = Future()
         self._work = work
         self._reports: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
         self._go = threading.Semaphore(0)
         self._cancelled = False
         self._threads = 1
-        self._found: list[T] = []
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="steps", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._run, name="steps", daemon=True).start()
 
     def next(self) -> tuple[int, int] | None:
         """Let the work continue until it reports its progress; None at its end."""
@@ -65,21 +64,13 @@ class _Steps(Generic[T]):
         self._cancelled = True
         self._go.release()
 
-    def result(self) -> T:
-        """Return the result of work that has ended, or raise its exception."""
-        if self._error is not None:
-            raise self._error
-        return self._found[0]
-
     def _run(self) -> None:
         try:
             self._wait()
             with torch.inference_mode():
-                self._found.append(self._work(self._report))
-        except _Cancelled:
-            pass
+                self.result.set_result(self._work(self._report))
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            self._error = error
+            self.result.set_exception(error)
         finally:
             self._reports.put(None)
 

@@ -19,11 +19,7 @@ from bert_core.errors import InputError, count
 
 
 class LimitError(InputError):
-    """A visitor has used up what it may use for now; this concerns no one else.
-
-    Attributes:
-        seconds: how long to wait.
-    """
+    """A visitor has used up what it may use for so many seconds; this concerns no one else."""
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)
@@ -76,9 +72,8 @@ _VISIT: ContextVar[Visit | None] = ContextVar("visit", default=None)
 def visiting(visit: Visit) -> Iterator[None]:
     """Let the computing in the block count as this request.
 
-    Args:
-        visit: the request; its name is anything that tells visitors apart, such as a session's id,
-            and is never shown or logged. `told` is called in the thread of the block.
+    Its name is anything that tells visitors apart, such as a session's id, and is never shown or
+    logged. `told` is called in the thread of the block.
     """
     token = _VISIT.set(visit)
     try:
@@ -99,11 +94,7 @@ class Allowances:
     allowance (a token bucket). All visitors of one network address together may use ten times as
     much, whatever they call themselves.
 
-    Args:
-        requests: in a minute.
-        seconds: of computing in a minute.
-        clock: returns the time in seconds.
-        ledger: who has used what; one of its own if None.
+    Who has used what is in `ledger`, one of its own if None.
     """
 
     def __init__(
@@ -117,11 +108,7 @@ class Allowances:
         self._ledger = Ledger(clock) if ledger is None else ledger
 
     def admit(self, visit: Visit, *, count: bool = True) -> None:
-        """Count a request, once, unless a limit has been used up.
-
-        Args:
-            visit: the request.
-            count: False only asks whether one would be admitted.
+        """Count a request, once, unless a limit has been used up; or ask whether it would be.
 
         Raises:
             Cancelled: no one waits for it any more.
@@ -170,11 +157,7 @@ class Allowances:
 
 
 def check_text(text: str) -> None:
-    """Reject a text that is longer than the site takes.
-
-    Raises:
-        InputError: the message has both lengths.
-    """
+    """Reject a text that is longer than the site takes (`InputError`)."""
     limit = settings().text_chars
     if len(text) > limit:
         raise InputError(
@@ -184,14 +167,9 @@ def check_text(text: str) -> None:
 
 
 def check_windows(count: int, *, least: int = 0) -> None:
-    """Reject a text that is cut into more windows than the site computes.
+    """Reject a text that is cut into more windows than the site computes (`InputError`).
 
-    Args:
-        count: how many.
-        least: how many are computed in any case.
-
-    Raises:
-        InputError: the message has both numbers.
+    `least` are computed in any case.
     """
     limit = max(settings().windows, least)
     if count > limit:

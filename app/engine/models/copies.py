@@ -98,12 +98,7 @@ def copies(root: Path) -> Iterator[Copy]:
 
 
 def note(folder: Path, revision: str) -> None:
-    """Record the revision under which a now complete version was requested.
-
-    Args:
-        folder: the version's folder, in the Hub's layout.
-        revision: branch, tag or commit.
-    """
+    """Record the branch, tag or commit under which a now complete version was requested."""
     place = folder.parent.parent / "refs" / revision
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{token_hex(4)}")
@@ -115,11 +110,7 @@ def note(folder: Path, revision: str) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Remove an incomplete version, but keep files that another version needs.
-
-    Args:
-        folder: the version's folder, in the Hub's layout.
-    """
+    """Remove an incomplete version, but keep files that another version needs."""
     storage = folder.parent.parent
     if any(_snapshot(storage, ref) == folder for ref in storage.glob("refs/**/*")):
         return  # it was complete once and may be in use

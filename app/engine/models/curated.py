@@ -28,85 +28,38 @@ class Curated:
 
 
 _WORDS = ("BertForMaskedLM",)
+_PAIRS = (*_WORDS, "BertForNextSentencePrediction")
+_NAMES = ("BertForTokenClassification",)
 _ANSWERS = ("BertForQuestionAnswering",)
 _LABELS = ("BertForSequenceClassification",)
+_BASE_UNCASED = "86b5e0934494bd15c9632b12f734a8a67f723594"
+_BASE_CASED = "cd5ef92a9fb2f889e972770a36d4ed042daf221e"
+_NER = "d1a3e8f13f8c3566299d95fcfc9a8d2382a9affc"
+_DISTIL_SST = "distilbert/distilbert-base-uncased-finetuned-sst-2-english"
 
-CURATED = (
-    Curated(
-        HubId("google-bert/bert-base-uncased"),
-        "masked words, next sentence",
-        (*_WORDS, "BertForNextSentencePrediction"),
-        440,
-        "Apache 2.0",
-        "86b5e0934494bd15c9632b12f734a8a67f723594",
-    ),
-    Curated(
-        HubId("google-bert/bert-base-cased"),
-        "the same, with capitals",
-        (*_WORDS, "BertForNextSentencePrediction"),
-        436,
-        "Apache 2.0",
-        "cd5ef92a9fb2f889e972770a36d4ed042daf221e",
-    ),
-    Curated(
-        HubId("dslim/bert-base-NER"),
-        "named entities",
-        ("BertForTokenClassification",),
-        433,
-        "MIT",
-        "d1a3e8f13f8c3566299d95fcfc9a8d2382a9affc",
-    ),
-    Curated(
-        HubId("deepset/bert-base-cased-squad2"), "question answering", _ANSWERS, 433, "CC BY 4.0"
-    ),
-    Curated(
-        HubId("textattack/bert-base-uncased-SST-2", "refs/pr/2"),  # main has no safetensors
-        "sentiment of a review",
-        _LABELS,
-        438,
-        "",
-    ),
-    Curated(HubId("FacebookAI/roberta-base"), "masked words, RoBERTa", _WORDS, 499, "MIT"),
-    Curated(
-        HubId("FacebookAI/xlm-roberta-base"),
-        "masked words in a hundred languages",
-        _WORDS,
-        1116,
-        "MIT",
-    ),
-    Curated(HubId("almanach/camembert-base"), "masked words in French", _WORDS, 445, "MIT"),
-    Curated(
-        HubId("distilbert/distilbert-base-uncased"),
-        "masked words, half the layers of BERT",
-        _WORDS,
-        268,
-        "Apache 2.0",
-    ),
-    Curated(
-        HubId("google/electra-small-generator"), "masked words, ELECTRA", _WORDS, 54, "Apache 2.0"
-    ),
-    Curated(
-        HubId("albert/albert-base-v2"),
-        "masked words, one layer twelve times, ALBERT",
-        _WORDS,
-        47,
-        "Apache 2.0",
-    ),
-    Curated(
-        HubId("deepset/roberta-base-squad2"),
-        "question answering, RoBERTa",
-        _ANSWERS,
-        496,
-        "CC BY 4.0",
-    ),
-    Curated(
-        HubId("distilbert/distilbert-base-uncased-finetuned-sst-2-english"),
-        "sentiment of a review, DistilBERT",
-        _LABELS,
-        268,
-        "Apache 2.0",
-    ),
-)
+CURATED = tuple(
+    Curated(HubId(*name.split("@")), *about)  # type: ignore[arg-type]
+    for name, *about in (
+        ("google-bert/bert-base-uncased", "masked words, next sentence", _PAIRS, 440, "Apache 2.0",
+         _BASE_UNCASED),
+        ("google-bert/bert-base-cased", "the same, with capitals", _PAIRS, 436, "Apache 2.0",
+         _BASE_CASED),
+        ("dslim/bert-base-NER", "named entities", _NAMES, 433, "MIT", _NER),
+        ("deepset/bert-base-cased-squad2", "question answering", _ANSWERS, 433, "CC BY 4.0"),
+        # main has no safetensors
+        ("textattack/bert-base-uncased-SST-2@refs/pr/2", "sentiment of a review", _LABELS, 438, ""),
+        ("FacebookAI/roberta-base", "masked words, RoBERTa", _WORDS, 499, "MIT"),
+        ("FacebookAI/xlm-roberta-base", "masked words in a hundred languages", _WORDS, 1116, "MIT"),
+        ("almanach/camembert-base", "masked words in French", _WORDS, 445, "MIT"),
+        ("distilbert/distilbert-base-uncased", "masked words, half the layers of BERT", _WORDS, 268,
+         "Apache 2.0"),
+        ("google/electra-small-generator", "masked words, ELECTRA", _WORDS, 54, "Apache 2.0"),
+        ("albert/albert-base-v2", "masked words, one layer twelve times, ALBERT", _WORDS, 47,
+         "Apache 2.0"),
+        ("deepset/roberta-base-squad2", "question answering, RoBERTa", _ANSWERS, 496, "CC BY 4.0"),
+        (_DISTIL_SST, "sentiment of a review, DistilBERT", _LABELS, 268, "Apache 2.0"),
+    )
+)  # fmt: skip
 """Sizes and revisions of BERT's: the file listings of the repositories; sizes of the others are
 rounded."""
 

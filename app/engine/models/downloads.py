@@ -74,11 +74,11 @@ class _Download(Job[None]):
         self.done = done
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
     """One visitor's handle on a download."""
 
-    def __init__(self, job: _Download) -> None:
-        self._job = job
+    _job: _Download
 
     def ask(self) -> Status:
         """Return the progress; asking also counts as still waiting."""
@@ -91,9 +91,7 @@ class Ticket:
         offer = copy_here(wanted) if job.error is None else None
         if offer is not None:
             return Status(str(wanted), State.DONE, plan.bytes, plan.bytes, offer=offer.name)
-        says = (
-            str(job.error) if job.error else f"{wanted} was downloaded, but has been removed since."
-        )
+        says = str(job.error or f"{wanted} was downloaded, but has been removed since.")
         return Status(str(wanted), State.FAILED, job.done, plan.bytes, says=says)
 
     def leave(self) -> int:
@@ -105,9 +103,8 @@ class Downloads:
     """The downloads of the process: a bounded number at once, at most one per model.
 
     Args:
-        patience: seconds without a progress request after which a visitor stops counting as
-            waiting.
-        fetch: downloads a plan; same interface as `bert_core.checkpoints.sources.hub.download`.
+        patience: seconds without a progress request after which a visitor no longer waits.
+        fetch: downloads a plan, as `bert_core.checkpoints.sources.hub.download` does.
     """
 
     def __init__(self, *, patience: float = _PATIENCE, fetch: Fetch = download) -> None:
@@ -165,7 +162,10 @@ class Downloads:
                 folder = self._fetch(plan, progress=job.report, cancel=job.unwanted)
             note(folder, plan.revision)
         except Exception as error:
-            self._clean(plan)
+            try:
+                forget(plan.folder)
+            except OSError as left:
+                _LOG.warning("what is left of a download stays: %s", cause(left))
             if isinstance(error, BertError):
                 raise
             _LOG.error("a download failed: %s", cause(error))
@@ -175,13 +175,6 @@ class Downloads:
         finally:
             with self._lock:
                 del self._jobs[plan.name]
-
-    def _clean(self, plan: DownloadPlan) -> None:
-        """Remove the files of a model whose download did not complete."""
-        try:
-            forget(plan.folder)
-        except OSError as error:
-            _LOG.warning("what is left of a download stays: %s", cause(error))
 
 
 DOWNLOADS = Downloads()

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,7 +22,6 @@ from app.engine.compute.recent import RECENT
 from app.engine.models.facts import ModelFacts, read_facts, stamp
 from app.engine.models.papers import (
     Papers,
-    Provenance,
     StatisticsOnFile,
     Verification,
     describe,
@@ -58,6 +57,7 @@ from bert_core.verification import verify
 
 M = TypeVar("M", bound=BertPreTrainedModel)
 T = TypeVar("T", Tensor, ModelOutputs)
+F = TypeVar("F")
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
 TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _UNUSED, _NOT_USED = "[unused", "NOTUSED"  # BERT's entries without text, and CamemBERT's
@@ -75,7 +75,7 @@ class Engine:
         offer: the model as visitors know it, if not by the name of its folder.
 
     Raises:
-        BertError: the model cannot be found or read; see `bert_core.errors`.
+        BertError: the model cannot be found or read.
     """
 
     def __init__(self, name: str, offer: Offer | None = None) -> None:
@@ -97,17 +97,9 @@ class Engine:
         self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
         self._tokenizers = {self.tokenizer.do_lower_case: self.tokenizer}
         self.facts: ModelFacts = read_facts(folder)
-        self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
-        self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
-        self.provenance: Provenance = describe(
-            self._offer,
-            folder,
-            self._base.config,
-            self.tokenizer,
-            parameters=sum(p.numel() for p in self._base.parameters()),
-            left_out=self.facts.left_over,
-            device=self._device,
-        )
+        self._on_file: dict[str, Any] = {}  # what was read of it
+        left_out = self.facts.left_over
+        self.provenance = describe(self._offer, folder, self._base, self.tokenizer, left_out)
 
     @property
     def max_length(self) -> int:
@@ -140,11 +132,7 @@ class Engine:
             return self._tokenizers[lower_case]
 
     def never_used(self, rows: int) -> list[int]:
-        """Return entries that no text contains: reserved ones, and rows without a spelling.
-
-        Args:
-            rows: of the table of word vectors.
-        """
+        """Return entries that no text contains: reserved ones, and rows without a spelling."""
         names = self.tokenizer.ids_to_tokens
         return [
             id_
@@ -155,9 +143,7 @@ class Engine:
     def entry(self, word: str, before: str = " ") -> int | None:
         """Return the entry of the vocabulary that a person means; None if there is none.
 
-        Args:
-            word: a word that is one piece, or an entry as `readable` shows it.
-            before: the text before it (`written_before`).
+        `word` is one piece after the text `before`, or an entry as `readable` shows it.
         """
         named = self._spellings.get(word)
         if named is not None and (SPACE in word or isinstance(self.tokenizer, BertTokenizer)):
@@ -209,7 +195,7 @@ class Engine:
         """Return a copy of this model that has learned nothing: the same sizes, random weights."""
         made = copy(self)
         made._lock, made._self = threading.Lock(), object()
-        made._statistics = made._atlas = (None,)
+        made._on_file = {"statistics": None, "atlas": None}
         made.facts = self.facts.forgotten()
         made._base = random_base(self._base)
         made._models = {BertForPreTraining: made._base}
@@ -232,9 +218,7 @@ class Engine:
     def calibration(self, cls: type[BertPreTrainedModel], name: str = "") -> Calibration:
         """Return the temperature of a class's softmax, and where that temperature comes from.
 
-        Args:
-            cls: the class whose logits are shown.
-            name: name of the temperature if the class has several (`BertConfig.temperature`).
+        `name` is that of the temperature if the class has several (`BertConfig.temperature`).
         """
         config = self.model(cls).config
         name = config.temperature_key(name or cls.__name__)
@@ -282,11 +266,8 @@ class Engine:
         Raises:
             CheckpointError: the statistics file is damaged or does not match the model.
         """
-        with self._lock, called_by_name(self._offer):
-            if self._statistics is None:
-                size = (self.provenance.layers, self.provenance.heads)
-                self._statistics = (read_statistics(self._folder, size),)
-            return self._statistics[0]
+        size = (self.provenance.layers, self.provenance.heads)
+        return self._read_once("statistics", lambda: read_statistics(self._folder, size))
 
     def head_atlas(self) -> HeadAtlas | None:
         """Return the atlas of heads stored with the weights, read once; None if there is none.
@@ -294,16 +275,20 @@ class Engine:
         Raises:
             CheckpointError: the file is damaged.
         """
+        return self._read_once("atlas", lambda: read_atlas(self._folder))
+
+    def _read_once(self, what: str, read: Callable[[], F]) -> F:
         with self._lock, called_by_name(self._offer):
-            if self._atlas is None:
-                self._atlas = (read_atlas(self._folder),)
-            return self._atlas[0]
+            if what not in self._on_file:
+                self._on_file[what] = read()
+            found: F = self._on_file[what]
+            return found
 
     def check_length(self, encoding: Encoding) -> None:
         """Reject an input that is longer than the model reads.
 
         Raises:
-            InputError: the input is too long; the message has both lengths and what to do.
+            InputError: the message has both lengths.
         """
         found = len(encoding.input_ids)
         if found > self.max_length:
@@ -313,10 +298,7 @@ class Engine:
             )
 
     def warm_up(self) -> None:
-        """Run the model once, so that the first visitor does not wait for lazy initialisation.
-
-        It runs on a text as long as the model reads.
-        """
+        """Run the model once on a text as long as it reads, so that no visitor waits for that."""
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode(self.tokenizer.mask_token * length, max_length=length)
         self.attentions(encoding)
@@ -332,11 +314,9 @@ class Engine:
         attentions: bool = False,
         hidden_states: bool = False,
     ) -> ModelOutputs:
-        """Run one class on one or several inputs, padded to the longest.
+        """Run one class on B inputs, padded to the longest.
 
-        Returns:
-            Tensors of `ModelOutputs`, with B = number of encodings, detached, on the CPU, except
-            `last_hidden_state`, which is empty.
+        The outputs are detached, on the CPU, and without `last_hidden_state`, which is empty.
 
         Raises:
             InputError: an input is longer than the model reads.
@@ -351,16 +331,9 @@ class Engine:
         encodings: Sequence[Encoding],
         progress: Progress | None = None,
     ) -> Tensor:
-        """Score whole inputs, batching those of similar length.
+        """Score N whole inputs, batching those of similar length: (N, C), on the CPU.
 
-        Args:
-            cls: a class with one row of logits per input; for multiple choice, an input is one
-                choice with its context.
-            encodings: N inputs in any order.
-            progress: called after each batch with the number of inputs done and the total.
-
-        Returns:
-            (N, C) in the order of the inputs, on the CPU; C is 1 for multiple choice.
+        For multiple choice, an input is one choice with its context, and C is 1.
 
         Raises:
             InputError: there is no input, or one is longer than the model reads.
@@ -430,12 +403,7 @@ class Engine:
     def score_rows(self, input_ids: Tensor, positions: Tensor) -> Tensor:
         """Score the whole vocabulary in texts of equal length (a `Scorer` of `bert_core.reading`).
 
-        Args:
-            input_ids: (B, T), not longer than the model reads.
-            positions: (B, P).
-
-        Returns:
-            (B, P, V), on the CPU.
+        `input_ids` are (B, T), `positions` (B, P), the scores (B, P, V), on the CPU.
         """
         model, device = self.model(BertForMaskedLM), self._device
         return PROCESSOR.run(
@@ -471,12 +439,8 @@ class Engine:
     ) -> T:
         """Compute in turn, unless the same was computed lately or is being computed.
 
-        The result is shared, so callers must not change it in place.
-
-        Args:
-            what: the name of the computation and everything the result depends on but the inputs.
-            batch: the inputs.
-            work: the computation.
+        The result is shared, so callers must not change it in place. It depends on `what` and on
+        the inputs of `batch`.
         """
         digest = hashlib.sha256()
         for encoding in batch:

@@ -151,10 +151,9 @@ def stamp_of(offer: Offer) -> object:
 
 
 def stamp(place: Path) -> Stamp:
-    """Return a value that changes whenever a file of a model changes, hidden ones left out.
+    """Return a value that changes whenever a file of a model (folder or archive) changes.
 
-    Args:
-        place: its folder, or archive.
+    Hidden files are left out.
     """
     found = []
     folders = {place, model_folder(place)} if place.is_dir() else ()
@@ -191,32 +190,25 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     )
     tokenizer = load_tokenizer(str(folder))
     framing = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token)
+    needed = (*framing, tokenizer.pad_token, tokenizer.unk_token)
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     base = found.classes["BertForPreTraining"].parameters
     own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
     told: Mapping[str, str] = _if_there(read_trained_on, folder, {})
     figures: tuple[Figure, ...] = _if_there(read_figures, folder, ())
     right = {name: _of_task(figures, task) for name, task in _MEASURED.items()}
+    heads = {
+        name: _head(name, each, told.get(name, ""), right.get(name, ()))
+        for name, each in found.classes.items()
+    }
+    none = {name: HeadFacts((), (), (), 0, False, lacks=says) for name, says in lacks.items()
+            if says}  # fmt: skip
     return ModelFacts(
-        heads={
-            name: replace(
-                _head(name, each), trained_on=told.get(name, ""), figures=right.get(name, ())
-            )
-            for name, each in found.classes.items()
-        }
-        | {
-            name: HeadFacts((), (), (), 0, False, lacks=says)
-            for name, says in lacks.items()
-            if says
-        },
+        heads=heads | none,
         classifier_of=found.classifier_of,
         left_over=tuple(sorted(set.intersection(*unused))),
         framing=framing,
-        lacking=tuple(
-            token
-            for token in (*framing, tokenizer.pad_token, tokenizer.unk_token)
-            if token not in tokenizer.vocab
-        ),
+        lacking=tuple(token for token in needed if token not in tokenizer.vocab),
         entries=len(tokenizer.vocab),
         rows=found.config.vocab_size,
         segments=config.type_vocab_size,
@@ -242,16 +234,17 @@ def _if_there(read: Callable[[Path], Any], folder: Path, otherwise: Any) -> Any:
         return otherwise
 
 
-def _head(name: str, found: Plan[Any]) -> HeadFacts:
+def _head(name: str, found: Plan[Any], trained_on: str, figures: tuple[Figure, ...]) -> HeadFacts:
     labelled = KINDS[name].has_axis("C")
     labels = tuple(found.model.config.id2label.values()) if labelled else ()
-    named = not all(_NAMELESS.fullmatch(label) for label in labels)
     return HeadFacts(
         missing=found.report.missing,
         mismatched=found.report.mismatched,
-        labels=labels if named else (),
+        labels=() if all(map(_NAMELESS.fullmatch, labels)) else labels,
         outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=found.own_encoder,
+        trained_on=trained_on,
+        figures=figures,
         problem=found.model.config.problem_type if name == _OF_TEXTS else "",
         lacks=found.refusal,
     )

@@ -1,6 +1,6 @@
 """The rules that decide whether a model suits a page."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
@@ -10,10 +10,6 @@ from bert_core.errors import CheckpointError, count
 from bert_core.model.kinds import KINDS, ModelKind
 
 _SHORTEST = 16  # tokens; fewer are too few for a sentence
-_SAME_NAMES = (
-    "Its classifier {belongs}; weights of both kinds have the same names, but one cannot replace "
-    "the other."
-)
 KNOWS_NOTHING = "This model was never trained: its weights are random, and it knows nothing."
 """The notice beside every answer of an untrained twin."""
 
@@ -43,7 +39,7 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
         needs: the classes whose heads the page uses, as named in the catalog.
     """
     kinds = tuple(KINDS[name] for name in needs)
-    found = _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
+    found = [Misfit(Severity.UNUSABLE, says) for says in _of_all(facts, kinds)]
     for kind in kinds:
         found += _of_head(kind, facts)
     order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)
@@ -51,12 +47,7 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
 
 
 def notices(facts: ModelFacts, which: str = "This model") -> tuple[str, ...]:
-    """Return what must be known before any answer of a model, whatever it is asked.
-
-    Args:
-        facts: what the model contains.
-        which: what the model is called.
-    """
+    """Return what must be known before any answer of a model, called `which`."""
     return (KNOWS_NOTHING.replace("This model", which),) if facts.untrained else ()
 
 
@@ -96,64 +87,36 @@ def first_fitting(
     return None
 
 
-def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
-    """Check the special tokens, and that the vocabulary fits the weights."""
+def _of_all(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> Iterator[str]:
+    """Yield why a model cannot be used, whatever its heads are."""
     scores_words = any(kind.has_axis("V") for kind in kinds)
     lacking = [token for token in facts.framing[: 2 + scores_words] if token in facts.lacking]
-    found = []
     if lacking:
         verb = "it is" if len(lacking) == 1 else "they are"
-        tokens = " and ".join(lacking)
-        found.append(
-            Misfit(
-                Severity.UNUSABLE, f"Its vocabulary has no {tokens}; {verb} needed on this page."
-            )
-        )
-    return found
-
-
-def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
-    """Check the maximum input length, and support for text pairs on pages that need it."""
-    found = []
+        yield f"Its vocabulary has no {' and '.join(lacking)}; {verb} needed on this page."
     if facts.positions < _SHORTEST:
-        found.append(
-            Misfit(
-                Severity.UNUSABLE,
-                f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
-            )
-        )
+        yield f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more."
     if not facts.reads_pairs and any(kind.reads_pairs for kind in kinds):
-        found.append(
-            Misfit(
-                Severity.UNUSABLE,
-                "It has only one token type, so it cannot tell two texts of one input apart; this "
-                "page gives it two.",
-            )
+        yield (
+            "It has only one token type, so it cannot tell two texts of one input apart; this page "
+            "gives it two."
         )
-    return found
 
 
-def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
+def _of_head(kind: ModelKind, facts: ModelFacts) -> Iterator[Misfit]:
     """Check that one head can be built, is trained, and names its labels."""
     head = facts.heads[kind.name]
     if head.lacks:
-        return [Misfit(Severity.UNUSABLE, head.lacks)]
-    if head.mismatched:
-        says = (
-            f"The shapes of its {kind.head} contradict its own configuration"
-            + (f", which has {count(head.outputs, 'label')}" if head.outputs else "")
-            + ", so it cannot be loaded."
-        )
-        return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
-    if head.missing:
-        return [Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)]
-    if kind.has_axis("C") and head.outputs > 1 and not head.labels:
-        says = (
-            f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
-            f"LABEL_{head.outputs - 1}."
-        )
-        return [Misfit(Severity.REMARK, says)]
-    return []
+        yield Misfit(Severity.UNUSABLE, head.lacks)
+    elif head.mismatched:
+        labels = f", which has {count(head.outputs, 'label')}" if head.outputs else ""
+        says = f"The shapes of its {kind.head} contradict its own configuration{labels}, so it "
+        yield Misfit(Severity.UNUSABLE, f"{says}cannot be loaded.", head.mismatched)
+    elif head.missing:
+        yield Misfit(Severity.NOISE, _untrained(kind, head, facts), head.missing)
+    elif kind.has_axis("C") and head.outputs > 1 and not head.labels:
+        says = f"It does not say what its {head.outputs} labels mean; they are shown as LABEL_0 to "
+        yield Misfit(Severity.REMARK, f"{says}LABEL_{head.outputs - 1}.")
 
 
 def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
@@ -165,4 +128,7 @@ def _untrained(kind: ModelKind, head: HeadFacts, facts: ModelFacts) -> str:
         return says
     owner = KINDS.get(facts.classifier_of)
     belongs = f"is a {owner.head}" if owner else "does not say what it classifies"
-    return f"{says} {_SAME_NAMES.format(belongs=belongs)}"
+    return (
+        f"{says} Its classifier {belongs}; weights of both kinds have the same names, but one "
+        "cannot replace the other."
+    )

@@ -4,7 +4,6 @@ The Hub is contacted only by `look_up`, once per call, and to fetch a model that
 at the start.
 """
 
-import logging
 import os
 import re
 import threading
@@ -28,10 +27,6 @@ _AT_ONCE = threading.BoundedSemaphore(4)  # requests to the Hub, each up to 10 s
 def parse_hub_id(text: str, revision: str = "") -> HubId:
     """Parse an id typed by a visitor; surrounding whitespace and the Hub's address are ignored.
 
-    Args:
-        text: the id, or `id@revision` as in addresses of this site.
-        revision: branch, tag or commit; "" for the main branch.
-
     Raises:
         InputError: the id or revision is invalid; the message shows what a valid one looks like.
 
@@ -45,12 +40,7 @@ def parse_hub_id(text: str, revision: str = "") -> HubId:
 
 
 def copy_here(wanted: HubId, on_offer: Mapping[str, Offer] | None = None) -> Offer | None:
-    """Return the model on this server that an id refers to; None if there is none.
-
-    Args:
-        wanted: the id.
-        on_offer: what `offers` returned, if it has just been asked.
-    """
+    """Return the model on this server that an id refers to; None if there is none."""
     names = (wanted.name, wanted.name.removeprefix(_FIRST_OWNER))
     all_ = offers() if on_offer is None else on_offer
     table = {name: offer for name, offer in all_.items() if offer.kind is Kind.HUB_COPY}
@@ -87,7 +77,6 @@ def look_up(wanted: HubId) -> DownloadPlan:
         BertError: the model does not exist, cannot be read here or is too large, or the Hub does
             not answer.
     """
-    _hush()
     if not _AT_ONCE.acquire(blocking=False):
         raise InputError("Too many visitors are asking the Hub at the moment. Try again shortly.")
     try:
@@ -111,12 +100,8 @@ def may_be_hub_id(model: str) -> bool:
         return False
 
 
-def fetch_at_start(model: str, say: Callable[[str], None]) -> Path:
+def fetch_at_start(model: str, say: Callable[[str], object]) -> Path:
     """Download the model that the operator named, with their token and into their cache.
-
-    Args:
-        model: an id, optionally followed by @ and a revision.
-        say: called with messages about each step; a terminal also gets a progress bar.
 
     Raises:
         BertError: the model cannot be downloaded.
@@ -130,11 +115,7 @@ def fetch_at_start(model: str, say: Callable[[str], None]) -> Path:
 
 
 def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
-    """Reject a model that exceeds the operator's limits.
-
-    Args:
-        plan: the download plan, from `look_up`.
-        under_way: bytes that other downloads have yet to receive.
+    """Reject a model that exceeds the operator's limits, when so many bytes are still to come.
 
     Raises:
         InputError: a limit is exceeded; the message has both sizes.
@@ -157,12 +138,7 @@ def check_limits(plan: DownloadPlan, under_way: int = 0) -> None:
 
 @contextmanager
 def for_visitors(name: str, folder: Path) -> Iterator[None]:
-    """Keep this machine's paths out of errors raised in the block.
-
-    Args:
-        name: name of the model.
-        folder: where its files are or would be.
-    """
+    """Keep this machine's paths out of errors about a model raised in the block."""
     try:
         with called_by_name(Offer(name, str(folder), Kind.HUB_COPY)):
             yield
@@ -172,10 +148,3 @@ def for_visitors(name: str, folder: Path) -> Iterator[None]:
         raise DownloadError(
             f"This server cannot store {name}: its disk is full or not writable."
         ) from None
-
-
-def _hush() -> None:
-    """Stop the Hub's client from logging names and addresses, which visitors typed."""
-    os.environ.setdefault("HF_HUB_VERBOSITY", "critical")  # read when the client is imported
-    for name in ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)

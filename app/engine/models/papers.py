@@ -15,7 +15,6 @@ from typing import Annotated, TypeVar
 import torch
 
 from app.engine.models.shelf import Kind, Offer
-from bert_core import BertConfig
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.analysis.head_statistics import HeadStatistics
 from bert_core.analysis.statistics_file import read_head_atlas, read_head_statistics, stale_because
@@ -23,6 +22,7 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import BertError, CheckpointError, MissingFileError, count
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.small_files import open_regular
 from bert_core.text.batches import TextTokenizer
 from bert_core.verification import VerificationReport
@@ -83,14 +83,12 @@ class Provenance:
 def describe(
     offer: Offer,
     folder: Path,
-    config: BertConfig,
+    model: BertPreTrainedModel,
     tokenizer: TextTokenizer,
-    *,
-    parameters: int,
-    left_out: tuple[str, ...] = (),
-    device: torch.device | None = None,
+    left_out: tuple[str, ...],
 ) -> Provenance:
     """Collect the provenance of a model that was loaded from a folder."""
+    config = model.config
     return Provenance(
         name=offer.name,
         origin=offer.kind.value,
@@ -101,10 +99,10 @@ def describe(
         hidden=config.hidden_size,
         vocabulary=config.vocab_size,
         max_length=config.max_length,
-        parameters=parameters,
+        parameters=sum(each.numel() for each in model.parameters()),
         lower_case=tokenizer.do_lower_case,
         commit=folder.name if offer.kind is Kind.HUB_COPY else "",
-        device=_device(device),
+        device=_device(model.device),
         signs=_signs(tokenizer),
         left_out=left_out,
     )
@@ -121,9 +119,9 @@ def _signs(tokenizer: TextTokenizer) -> str:
     return f"In this model {', '.join(other)}." if other else ""
 
 
-def _device(device: torch.device | None) -> str:
+def _device(device: torch.device) -> str:
     """Return the name of the computing device, as shown to people."""
-    if device is None or device.type == "cpu":
+    if device.type == "cpu":
         return _PROCESSOR
     if device.type == "cuda":
         return f"GPU, {torch.cuda.get_device_name(device)}"
@@ -225,9 +223,7 @@ def read_papers(folder: Path) -> Papers:
 def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | None:
     """Read the head statistics from a model's folder; None if there is no such file.
 
-    Args:
-        folder: the model's folder; its weights are hashed.
-        size: number of layers, and of heads per layer.
+    `size` is the number of layers, and of heads per layer. The weights are hashed.
 
     Raises:
         CheckpointError: the file is damaged, or describes a model of a different size.

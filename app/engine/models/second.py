@@ -24,12 +24,9 @@ def other_models(engine: Engine) -> tuple[str, ...]:
 
 
 def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
-    """Return the model that answers beside another one.
+    """Return the model that answers beside another one; "" is the first other one that can answer.
 
-    Args:
-        engine: the first model.
-        name: of a model on offer; "" for the first other one that can answer.
-        needs: the classes whose heads must be trained.
+    The heads of the classes that it `needs` must be trained.
 
     Raises:
         InputError: there is no such model, or no other one.

@@ -27,11 +27,8 @@ class _Opened:
 def open_engine(offer: Offer | None = None) -> Engine:
     """Return the engine of a model, loading it if it is not in memory, or if its files changed.
 
-    Different models load side by side. An engine that was dropped stays alive as long as a caller
-    uses it.
-
-    Args:
-        offer: the model; None for the default model.
+    None is the default model. Different models load side by side. An engine that was dropped stays
+    alive as long as a caller uses it.
 
     Raises:
         BertError: the model cannot be found or read.

@@ -26,10 +26,7 @@ def random_base(trained: BertPreTrainedModel) -> BertForPreTraining:
 def random_head(cls: type[M], base: BertPreTrainedModel, folder: Path) -> M:
     """Build a class on a random base, with random values where the base has none.
 
-    Args:
-        cls: the class.
-        base: what it shares.
-        folder: of the trained model, which says how many labels the class has, and their names.
+    The folder of the trained model says how many labels the class has, and their names.
     """
     config = open_folder(folder, values=False).plan(cls).model.config
     with torch.random.fork_rng(devices=[]):

@@ -34,17 +34,15 @@ def refusals(on_offer: Mapping[str, Offer] | None = None) -> dict[str, str]:
 
     Reading many models for the first time takes a while; those not read within two seconds count
     as usable until the next call.
-
-    Args:
-        on_offer: what `offers` has just returned, if it was called.
     """
     end = time.monotonic() + _PATIENCE
     found: dict[str, str] = {}
     for offer in (offers() if on_offer is None else on_offer).values():
         if offer.kind in (Kind.BUNDLED, Kind.UNTRAINED) or time.monotonic() > end:
             continue
-        if says := _refusal(offer):
-            found[offer.name] = says
+        with _ONE_BY_ONE:  # threads that ask at the same time do not all read the same files
+            if says := _refusal(offer, stamp_of(offer), settings().model_bytes):
+                found[offer.name] = says
     return {**dict(not_models()), **found}
 
 
@@ -56,10 +54,6 @@ def usable() -> dict[str, Offer]:
 
 def offered(name: object, parameter: str = "model") -> Offer:
     """Return the model on offer under this name, which may come from a visitor.
-
-    Args:
-        name: the name.
-        parameter: what it was given as.
 
     Raises:
         BertError: no such model is on offer, or it cannot be used.
@@ -84,13 +78,8 @@ def facts_of(name: str) -> ModelFacts | None:
         return None
 
 
-def _refusal(offer: Offer) -> str:
-    with _ONE_BY_ONE:  # threads that ask at the same time do not all read the same files
-        return _read_refusal(offer, stamp_of(offer), settings().model_bytes)
-
-
 @lru_cache(maxsize=512)
-def _read_refusal(offer: Offer, stamp: object, limit: int) -> str:
+def _refusal(offer: Offer, stamp: object, limit: int) -> str:
     """Say why a model cannot be used, "" if it can; `stamp` changes with its files."""
     try:
         check(offer)

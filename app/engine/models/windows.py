@@ -15,13 +15,7 @@ def window_runner(
 ) -> Runner:
     """Return what runs a class on the windows of a text; after each, others may take their turn.
 
-    Of many texts, a few windows run together.
-
-    Args:
-        engine: the model.
-        cls: the class.
-        progress: called with the number of windows done and the total.
-        texts: the most texts, where there are many: so many windows are computed in any case.
+    Of many `texts`, a few windows run together, and so many windows are computed in any case.
 
     Raises:
         InputError: there are more windows than the site computes; raised when they are known.

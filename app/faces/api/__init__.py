@@ -2,14 +2,38 @@
 
 Both are made from the declarations of the tasks (`app.declared`). Nothing is kept between two
 requests, and no call needs Gradio.
-
-- `front.py`: which paths are answered here; everything else is passed on.
-- `calling.py`: a request becomes a call, and its answer, or the reason why there is none, JSON.
-- `routes.py`: `/api/<task>`, and the same calls where Gradio has them.
-- `tools.py`: MCP.
-- `described.py`: parameters and results as JSON Schema.
 """
 
-from app.faces.api.front import API, TOOLS, Programs
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["API", "TOOLS", "Programs"]
+API, TOOLS = "/api", "/mcp"
+"""Where the tasks and the tools are, below the site's own path."""
+
+
+class Programs:
+    """Answers programs and assistants; passes other requests on.
+
+    Args:
+        app: gets every other request.
+        below: the site's own path; "" for none.
+        gradio: the path of the Gradio interface, some of whose addresses are answered, too.
+    """
+
+    def __init__(self, app: ASGIApp, *, below: str, gradio: str) -> None:
+        self._app = app
+        self._paths = api, tools, run = f"{below}{API}", f"{below}{TOOLS}", f"{gradio}/gradio_api"
+        self._starts = api, tools, f"{run}/run", f"{run}/mcp"
+        self._programs: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        path = scope.get("path", "").rstrip("/")
+        mine = any(path == start or path.startswith(f"{start}/") for start in self._starts)
+        if scope["type"] != "http" or not mine:
+            await self._app(scope, receive, send)
+            return
+        if self._programs is None:
+            from app.faces.api.routes import application  # imports all tasks
+
+            self._programs = application(*self._paths)
+        await self._programs({**scope, "path": path, "root_path": ""}, receive, send)

@@ -69,10 +69,10 @@ async def body_of(request: Request) -> tuple[bytes, dict[str, Any]]:
         body += part
         if len(body) > BODY_BYTES:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
+    says = f"The body of the request is not JSON in UTF-8 of at most {_DEEPEST} levels."
     try:
         value = await asyncio.to_thread(_read, body)
     except (ValueError, RecursionError):
-        says = f"The body of the request is not JSON in UTF-8 of at most {_DEEPEST} levels."
         raise Refusal(HTTPStatus.BAD_REQUEST, says) from None
     if not isinstance(value, dict):
         says = "The body of the request must be a JSON object of named values."
@@ -92,11 +92,11 @@ def _read(body: bytearray) -> Any:
 
 
 def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes]:
-    """Return the work of a call: its answer as JSON.
+    """Return the work of a call, whose result is the answer as JSON.
 
     Args:
         task: what is asked.
-        given: values by name, and perhaps the model; they are checked.
+        given: values by name, and perhaps the model.
         own: what the program passes to the task itself.
 
     Raises:
@@ -112,8 +112,12 @@ async def worked(request: Request, visit: Visit, work: Callable[[], T]) -> T:
     Raises:
         Refusal: there is no answer.
     """
-    future = asyncio.wrap_future(submit(visit, work))
-    leaving = asyncio.ensure_future(_disconnected(request))
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    future, leaving = asyncio.wrap_future(submit(visit, work)), asyncio.ensure_future(gone())
     try:
         both: list[asyncio.Future[Any]] = [future, leaving]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -126,8 +130,3 @@ async def worked(request: Request, visit: Visit, work: Callable[[], T]) -> T:
         visit.cancelled = True
         leaving.cancel()
         future.cancel()
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -24,12 +24,8 @@ def taken(declared: Declared) -> dict[str, Any]:
     properties = {each.name: _parameter(each) for each in declared.parameters}
     properties[MODEL] = {"type": "string", "default": "", "description": ABOUT_MODEL}
     required = [each.name for each in declared.parameters if each.required]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": required,
+            "additionalProperties": False}  # fmt: skip
 
 
 def given(declared: Declared) -> dict[str, Any]:
@@ -40,11 +36,9 @@ def given(declared: Declared) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    kind: dict[str, Any] = (
-        {"type": "array", "items": {"type": "string"}}
-        if parameter.kind is list
-        else {"type": _TYPES[parameter.kind]}
-    )
+    kind: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+    if parameter.kind is not list:
+        kind = {"type": _TYPES[parameter.kind]}
     limits = {"enum": list(parameter.choices) or None, "minimum": parameter.field.low,
               "maximum": parameter.field.high}  # fmt: skip
     kind |= {key: value for key, value in limits.items() if value is not None}

@@ -47,15 +47,11 @@ def application(api: str, tools: str, gradio: str) -> FastAPI:
         exception_handlers={Refusal: refuse, BertError: refuse, HTTPException: refuse},
         routes=[*tool_routes(tools), *tool_routes(f"{gradio}/mcp")],
     )
-    refusals = {
-        status: {"description": says, "content": {"application/json": {"schema": _REFUSAL}}}
-        for status, says in REFUSALS.items()
-    }
+    refusals = {status: {"description": says, "content": _json(_REFUSAL)}
+                for status, says in REFUSALS.items()}  # fmt: skip
     for task in all_declared():
         slug = task.feature.slug
-        answer = {"application/json": {"schema": given(task)},
-                  "text/event-stream": {"schema": {"type": "string"}}}  # fmt: skip
-        body = {"required": True, "content": {"application/json": {"schema": taken(task)}}}
+        answer = {**_json(given(task)), "text/event-stream": {"schema": {"type": "string"}}}
         app.add_api_route(
             f"{api}/{slug}",
             _named(task),
@@ -65,12 +61,16 @@ def application(api: str, tools: str, gradio: str) -> FastAPI:
             summary=task.feature.title,
             description=about(task),
             responses={200: {"description": "the result", "content": answer}, **refusals},
-            openapi_extra={"requestBody": body},
+            openapi_extra={"requestBody": {"required": True, "content": _json(taken(task))}},
         )
         run = f"{gradio}/run/{slug}"
         app.add_api_route(run, _placed(task), methods=["POST"], include_in_schema=False)
     app.add_api_route(f"{api}/lessons", lessons, response_class=Response)
     return app
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
 
 
 def _named(task: Declared) -> Callable[[Request], Awaitable[Response]]:

@@ -27,8 +27,7 @@ from bert_core.errors import InputError
 
 _ABOUT = (
     "Tools that run a BERT model: each has the name of a task and returns its result as JSON; "
-    "`more` has the other tasks. "
-    "Positions count from 0; probabilities go from 0 to 1."
+    "`more` has the other tasks. Positions count from 0; probabilities go from 0 to 1."
 )
 _READS = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 _MORE = "more"
@@ -89,9 +88,8 @@ async def _called(name: str, arguments: dict[str, Any]) -> list[types.TextConten
     assert request is not None
     task, values = _in_more(arguments) if name == _MORE else (declared(name), arguments)
     if values is None:
-        slug, answers = task.feature.slug, answers_of(task)["properties"]
-        about_task = {"task": slug, "about": about(task), "values": taken(task), "answers": answers}
-        answer = as_bytes(about_task)
+        answer = as_bytes({"task": task.feature.slug, "about": about(task), "values": taken(task),
+                           "answers": answers_of(task)["properties"]})  # fmt: skip
     else:
         visit = visit_of(request, count=False, interface="mcp")
         answer = await worked(request, visit, job(task, values))
@@ -113,19 +111,15 @@ def _in_more(arguments: dict[str, Any]) -> tuple[Declared, dict[str, Any] | None
 @cache
 def tools() -> tuple[types.Tool, ...]:
     """Return a tool for each page that takes a text, and one for all other tasks."""
-    all_ = [each.feature for each in all_declared()]
-    pages = {each.slug for each in all_ if each.takes_text and not each.part_of}
+    features = [each.feature for each in all_declared()]
+    pages = {each.slug for each in features if each.takes_text and not each.part_of}
     own = [each for each in all_declared() if each.feature.slug in pages]
-    rest = [each for each in all_declared() if each.feature.slug not in pages]
-    slugs = [each.feature.slug for each in rest]
-    lines = (f"{each.feature.slug} ({each.about.partition('. ')[0].rstrip('.')})" for each in rest)
+    rest = {each.feature.slug: each for each in all_declared() if each.feature.slug not in pages}
+    lines = (f"{slug} ({each.about.partition('. ')[0].rstrip('.')})" for slug, each in rest.items())
     values = {"type": "object", "description": "its values by name; without them it is described"}
-    more = {
-        "type": "object",
-        "properties": {"task": {"type": "string", "enum": slugs}, "values": values},
-        "required": ["task"],
-        "additionalProperties": False,
-    }
+    task = {"type": "string", "enum": [*rest]}
+    more = {"type": "object", "properties": {"task": task, "values": values}, "required": ["task"],
+            "additionalProperties": False}  # fmt: skip
     return (
         *(_tool(each.feature.slug, each.feature.title, about(each), taken(each)) for each in own),
         _tool(_MORE, "More tasks", f"{_ABOUT_MORE}{'; '.join(lines)}.", more),

@@ -10,19 +10,23 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from app.settings import settings
 from bert_core.errors import InputError
 
+# What a task is given for a row, and why it cannot be asked; "" if it can.
 Asked = tuple[Mapping[str, object], str]
-"""What a task is given for a row, and why it cannot be asked; "" if it can."""
-
+# Rows in numbered chunks.
+Chunks = Iterator[tuple[int, Sequence[Asked]]]
+# The number of a chunk that is done, and a line of JSON for each of its rows.
+Lines = Generator[tuple[int, bytes], None, None]
+# Yields `{"answer": …}` or `{"error": …}` for each row.
 AnswerRows = Callable[[Sequence[Asked]], Iterator[dict[str, Any]]]
-"""Yields `{"answer": …}` or `{"error": …}` for each row."""
 
 _RECENT = 8 * 2**20  # bytes of results that a process keeps, in case a row needs one twice
 
@@ -47,13 +51,22 @@ def one_thread_each() -> None:
     os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
 
 
-def spread(
-    chunks: Iterator[tuple[int, Sequence[Asked]]], workers: int, answer: AnswerRows
-) -> Generator[tuple[int, bytes], None, None]:
-    """Answer numbered chunks, one at a time in each of so many processes.
+def in_order(
+    chunks: Chunks, submit: Callable[[Sequence[Asked]], Callable[[], bytes]], most: int
+) -> Lines:
+    """Yield the chunks in order; so many are submitted, each for what returns its lines."""
+    busy: deque[tuple[int, Callable[[], bytes]]] = deque()
+    while True:
+        while len(busy) < most and (coming := next(chunks, None)):
+            busy.append((coming[0], submit(coming[1])))
+        if not busy:
+            return
+        number, lines = busy.popleft()
+        yield number, lines()
 
-    Yields:
-        The number of a chunk that is done, and a line of JSON for each of its rows.
+
+def spread(chunks: Chunks, workers: int, answer: AnswerRows) -> Lines:
+    """Answer chunks, one at a time in each of so many processes.
 
     Raises:
         InputError: a process was ended from outside.
@@ -61,15 +74,9 @@ def spread(
     forks = sys.platform == "linux" and settings().device == "cpu"
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     pool = ProcessPoolExecutor(workers, context, initializer=_begin)
-    busy: dict[Future[bytes], int] = {}
     try:
-        while True:
-            while len(busy) <= workers and (coming := next(chunks, None)):  # one waits
-                busy[pool.submit(answer_chunk, answer, coming[1])] = coming[0]
-            if not busy:
-                return
-            for done in wait(busy, return_when=FIRST_COMPLETED).done:
-                yield busy.pop(done), done.result()
+        submit = lambda rows: pool.submit(answer_chunk, answer, rows).result  # noqa: E731
+        yield from in_order(chunks, submit, 2 * workers)
     except BrokenProcessPool:
         raise InputError(
             "A process was ended, perhaps because memory ran out. The answers so far are kept; "
@@ -94,11 +101,11 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     RECENT.limit = _RECENT
-    threading.Thread(target=_end_with_command, daemon=True).start()
-
-
-def _end_with_command() -> None:
     command = multiprocessing.parent_process()
     assert command is not None
-    command.join()
-    os._exit(1)
+
+    def end() -> None:
+        command.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
+from app.faces.batch.answering import (
+    Chunks,
+    Lines,
+    answer_rows,
+    one_thread_each,
+    spread,
+)
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
 from app.settings import available_cores, settings
@@ -131,7 +137,7 @@ class _Job:
     parts: Parts
     size: int
 
-    def asked(self, progress: "_Progress") -> Iterator[tuple[int, list[Asked]]]:
+    def asked(self, progress: "_Progress") -> Chunks:
         """Yield the chunks that are not answered yet."""
         for number, rows in enumerate(self.source.chunks(self.size)):
             if self.parts.has(number):
@@ -153,7 +159,6 @@ class _Job:
 
 
 def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> int:
-    """Answer what is not answered yet, and write the table; return the exit status."""
     from app.declared.answers import engine_named, fitting
     from app.faces.batch.judging import check_gold, judge
     from app.faces.batch.reading import Source
@@ -194,9 +199,7 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     return _WITH_ERRORS if errors else 0
 
 
-def _answered(
-    asked: Iterator[tuple[int, list[Asked]]], task: str, given: Namespace, engine: "Engine"
-) -> Generator[tuple[int, bytes], None, None]:
+def _answered(asked: Chunks, task: str, given: Namespace, engine: "Engine") -> Lines:
     if given.on:
         from app.faces.batch.on_ray import spread_on
 
@@ -221,7 +224,6 @@ def _check_columns(
 
 
 def _write(job: _Job, out: Path, kinds: Mapping[str, Sequence[str]]) -> int:
-    """Write the table; return how many rows have an error."""
     from app.faces.batch.writing import WRITERS, answer_types, columns
 
     types, answers = job.source.types(kinds), answer_types(job.task.result)

@@ -15,8 +15,8 @@ from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from bert_core.errors import InputError
 
+# The values of a row, and its answer as JSON.
 Judgeable = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""The values of a row, and its answer as JSON."""
 
 _NO_TEXTS = {"text": ""}  # so that memory grows with the answers alone
 

@@ -1,30 +1,21 @@
 """Chunks of rows, answered on the nodes of a Ray cluster: a process for each of its cores."""
 
 import os
-from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 from app.engine.models import Engine
 from app.engine.models.shelf import Kind
-from app.faces.batch.answering import Asked, answer_chunk, answer_rows, one_thread_each
+from app.faces.batch import answering
+from app.faces.batch.answering import Asked, Chunks, Lines
 from bert_core.errors import InputError
 
-_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")
-"""The settings of this machine that hold on the nodes."""
+_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")  # the settings of this machine that hold on the nodes
 
 
-def spread_on(
-    address: str, chunks: Iterator[tuple[int, Sequence[Asked]]], task: str, engine: Engine
-) -> Generator[tuple[int, bytes], None, None]:
-    """Answer chunks on the nodes, one at a time in each process.
-
-    Chunks have numbers, and the nodes must have the model of `engine`, too.
-
-    Yields:
-        The number of a chunk that is done, and a line of JSON for each of its rows.
+def spread_on(address: str, chunks: Chunks, task: str, engine: Engine) -> Lines:
+    """Answer chunks on the nodes, which must have the model of `engine`, too.
 
     Raises:
         InputError: the model is in a folder of this machine; Ray is not installed; or there is no
@@ -50,18 +41,13 @@ def spread_on(
             f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, or leave out "
             "--on."
         ) from None
-    busy: deque[tuple[int, Any]] = deque()
     try:
         pool = Pool(initializer=_prepare, initargs=(own,))
+        ask = partial(pool.apply_async, answer_on_node)
+        given = task, known.name, known.fingerprint
         most = 2 * int(ray.cluster_resources().get("CPU", 1))
-        while True:
-            while len(busy) < most and (coming := next(chunks, None)):
-                given = (task, known.name, known.fingerprint, coming[1])
-                busy.append((coming[0], pool.apply_async(answer_on_node, given)))
-            if not busy:
-                return
-            number, call = busy.popleft()
-            if not (lines := call.get()):
+        for number, lines in answering.in_order(chunks, lambda rows: ask((*given, rows)).get, most):
+            if not lines:
                 raise InputError(f"The nodes have no {known.name} with these weights.")
             yield number, lines
     except ray.exceptions.RayError as error:
@@ -77,7 +63,7 @@ def spread_on(
 def _prepare(settings: Mapping[str, str]) -> None:
     """Set what holds in a process on a node, before PyTorch is imported."""
     os.environ.update(settings)
-    one_thread_each()
+    answering.one_thread_each()
 
 
 def answer_on_node(task: str, model: str, weights: str, rows: Sequence[Asked]) -> bytes:
@@ -88,4 +74,6 @@ def answer_on_node(task: str, model: str, weights: str, rows: Sequence[Asked]) -
         same = engine_of(model).provenance.fingerprint == weights
     except InputError:
         same = False
-    return answer_chunk(partial(answer_rows, task, model), rows) if same else b""
+    return (
+        answering.answer_chunk(partial(answering.answer_rows, task, model), rows) if same else b""
+    )

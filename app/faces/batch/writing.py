@@ -15,11 +15,10 @@ from app.faces.paper.json import as_json, hint, keys
 _TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 _GROUP_ROWS, _GROUP_BYTES = 2**16, 2**25  # of a Parquet file, held in memory until written
 
+# Columns in order, with their types; None for lists and objects, which tables have as JSON.
 Types = Mapping[str, pa.DataType | None]
-"""Columns in order, with their types; None for lists and objects, which tables have as JSON."""
 
-Rows = Iterable[Sequence[Sequence[Any]]]
-"""Chunks of rows, each with a value for each column."""
+Rows = Iterable[Sequence[Sequence[Any]]]  # chunks of rows, each with a value for each column
 
 
 def columns(given: Types, result: type) -> Types:

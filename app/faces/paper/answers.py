@@ -15,7 +15,6 @@ from app.words.html import framed
 from bert_core.errors import InputError, count
 
 MODEL = "model"
-"""The parameter of every call that names the model."""
 
 ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
 PROVENANCE = (
@@ -24,8 +23,8 @@ PROVENANCE = (
     "files that nothing here computes with"
 )
 
+# The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON.
 BODY_BYTES = 1_000_000
-"""The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON."""
 
 TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
 

@@ -15,15 +15,13 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from app.declared import described
 from bert_core import Encoding
 from bert_core.reading.passage import Answer as SpanAnswer
 
-_FOREIGN: dict[type, tuple[str, ...]] = {
+_FOREIGN: dict[type, tuple[str, ...]] = {  # the answers of classes of `bert_core`
     Encoding: ("tokens", "input_ids", "offsets"),
     SpanAnswer: ("text", "best", "count", "probability"),  # its places may be a hundred
 }
-"""The answers of classes of `bert_core`."""
 
 
 def as_json(value: Any) -> Any:
@@ -63,8 +61,8 @@ def keys(kind: type) -> tuple[str, ...]:
 
 
 def meanings(kind: type) -> dict[str, str]:
-    """Return what each key of a result means, as its fields or its docstring say it."""
-    told = described(getdoc(kind) or "", "Attributes")
+    """Return what each key of a result means, as its fields say it."""
+    told: dict[str, str] = {}
     for key, each in get_type_hints(kind, include_extras=True).items():
         if notes := [note for note in getattr(each, "__metadata__", ()) if isinstance(note, str)]:
             told[key] = f"{notes[0]}."

@@ -11,7 +11,7 @@ from app.settings import ASSETS, ROOT
 from app.words.blocks import beware, cautions, line
 from app.words.format import shortened
 from app.words.html import Html, document, tag, visible
-from app.words.report import Report
+from app.words.screen import Report
 
 _LONGEST = 1_000  # characters of a text that are repeated at the top
 

@@ -6,14 +6,13 @@ from html.parser import HTMLParser
 from itertools import groupby
 from numbers import Integral, Real
 from textwrap import wrap
-from typing import Any
 
 from app.catalog import Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.words.html import Html, visible
-from app.words.pictures import Picture
-from app.words.report import Report
+from app.words.pictures import Picture, cells
+from app.words.screen import Report
 
 _ROWS = 30  # of a table; the file and the JSON have them all
 _WIDEST = 40  # letters in a column
@@ -54,21 +53,17 @@ def _block(block: Html | Picture, width: int) -> str:
     if isinstance(block, Html):
         return _read(block, width)
     said = _wrapped(visible(block.alt), width)
-    cells = _cells(block)
-    return f"{said}\n\n{_table(cells, width)}" if len(cells) > 1 else said
+    table = _cells(block)
+    return f"{said}\n\n{_table(table, width)}" if len(table) > 1 else said
 
 
 def _cells(block: Picture) -> list[list[str]]:
-    """Return head and rows of a picture's numbers as text; rows that are listed need no pandas."""
-    rows: Any = block.rows
-    names = list(block.columns)
-    if not (names and isinstance(rows, list) and all(isinstance(row, tuple) for row in rows)):
-        names, rows = list(block.table.columns), [*block.table.itertuples(index=False)]
+    names, rows = cells(block.rows, block.columns)
     shown = [n for n, name in enumerate(names) if name != "at"]
-    cells = [[str(names[n]) for n in shown]]
-    cells += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
+    found = [[str(names[n]) for n in shown]]
+    found += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
     more = len(rows) - _ROWS
-    return [*cells, [f"… {more:,} more rows"]] if more > 0 else cells
+    return [*found, [f"… {more:,} more rows"]] if more > 0 else found
 
 
 def _cell(value: object) -> str:
@@ -79,7 +74,6 @@ def _cell(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Align columns; those that do not fit are counted, not shown."""
     columns = max(map(len, rows))
     wide = [max((_printed(row[n]) for row in rows if n < len(row) > 1), default=0)
             for n in range(columns)]  # fmt: skip
@@ -119,8 +113,6 @@ def _read(markup: Html, width: int) -> str:
 
 
 class _Reader(HTMLParser):
-    """Collects lines of text and tables; leaves out drawings, buttons and what unfolds."""
-
     def __init__(self) -> None:
         super().__init__()
         # For each open element: whether it is left out, and what follows it.
@@ -172,7 +164,6 @@ class _Reader(HTMLParser):
 
     @property
     def _rows(self) -> list[list[str]] | None:
-        """The rows of the table that is open; None if none is."""
         return self._found[-1] if isinstance(self._found[-1], list) else None
 
     def _break(self, start: str = "") -> None:

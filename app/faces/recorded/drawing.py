@@ -94,7 +94,6 @@ def _item(title: str, address: str, *, here: bool) -> Html:
 
 
 def _live(recording: Recording, entry: Entry) -> Html:
-    """Invite to type one's own text; a run of the lab is trained there."""
     slug, given = entry.task.feature.slug, live_values(entry)
     if trains(entry) and recording.live:
         described = json.dumps(lab_described(given, recording.lab), ensure_ascii=False)

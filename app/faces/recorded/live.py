@@ -22,12 +22,11 @@ from bert_core.reading.unread import known_scripts
 
 FOLDER = "live"
 MANIFEST = "site.webmanifest"
-WEIGHS = "46 MB"
-"""The size of the bundled model's weights, which a page says before it loads them."""
+WEIGHS = "46 MB"  # the size of the bundled model's weights, which a page says before it loads them
 
+# The tasks that also answer in the browser.
 LIVE_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
               "tokenizer", "attention", "xray"}  # fmt: skip
-"""The tasks that also answer in the browser."""
 
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
@@ -155,7 +154,6 @@ def _labels(engine: Engine, name: str) -> list[str]:
 
 
 def _head(engine: Engine, name: str) -> dict[str, str]:
-    """Return the linear layer on top of a class, as float16 in base64."""
     model = engine.model(KINDS[name].cls)
     layer = "qa_outputs" if name == "BertForQuestionAnswering" else "classifier"
     found = {key: model.get_parameter(f"{layer}.{key}") for key in ("weight", "bias")}

@@ -30,8 +30,8 @@ _PROBLEMS = {
     "regression": " It gives numbers, not probabilities: a regression.",
     "multi_label_classification": " Any number of its labels may be true of a text.",
 }
+# The tab of the model card that the foot of every page links to, as its address names it.
 BESIDE = "beside"
-"""The tab of the model card that the foot of every page links to, as its address names it."""
 _NOT_KEPT = "while your page is open."
 
 
@@ -60,31 +60,24 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
-                model_facts(engine)
+                show_html(facts(identity(known) + sizes(engine.facts), "What this model is"))
+                show_html(holdings(heads(engine.facts), engine.facts.left_over))
                 if not asked:
                     show_html(line(privacy))
             switch("Presenter view (Esc ends)", key=PRESENT)
             if slug and st.session_state.get(PRESENT) and st.session_state.get(ON_SITE):
-                next_page(slug)
+                _next_page(slug)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
                 for name, href in (("API", "api/openapi.json"), ("Gradio", f"{PATH[1:]}/{slug}")):
                     show_html(tag("a", name, href=href, target="_self", class_="bx-button"))
 
 
-def next_page(slug: str) -> None:
-    """Link the page that follows in the menu, which the presenter's view does not have."""
+def _next_page(slug: str) -> None:
     slugs = [row.slug for row in FEATURES]
     row = FEATURES[(slugs.index(slug) + 1) % len(slugs)]
     with st.container(key="bx-next"):
         st.page_link(row.page, label=f"Next: {row.title}", icon=row.icon)
-
-
-def model_facts(engine: Engine) -> None:
-    """Draw all facts known about a model without running it, one per line."""
-    known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
-    show_html(facts(known, "What this model is"))
-    show_html(holdings(heads(engine.facts), engine.facts.left_over))
 
 
 def identity(provenance: Provenance) -> list[tuple[str, str]]:
@@ -98,6 +91,8 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
         ("Casing", "lower-cased" if provenance.lower_case else "as written"),
         ("Licence", provenance.licence or "not stated"),
         ("Weights", f"SHA-256 {provenance.fingerprint}… (heads included)"),
+        ("Computed by", provenance.device),
+        *([("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []),
     ]
 
 
@@ -113,12 +108,6 @@ def sizes(found: ModelFacts) -> list[tuple[str, str]]:
         ("Memory", f"about {found.memory_bytes / 1e6:,.1f} MB"),
         ("Vocabulary file", entries),
     ]
-
-
-def version(provenance: Provenance) -> list[tuple[str, str]]:
-    """Return the computing device and, for a model from the Hub, its version."""
-    commit = [("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []
-    return [("Computed by", provenance.device), *commit]
 
 
 def heads(found: ModelFacts) -> list[Holding]:

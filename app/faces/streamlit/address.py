@@ -36,14 +36,15 @@ _LEFT_OUT = "_left_out"  # parameter -> the values that were asked for, and what
 _CHOICES = "_choices"  # parameters of the choices that were drawn since the page was opened
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
+# Parameters that a page once had; links with them open it, and the page says so.
 RETIRED: Mapping[str, tuple[str, ...]] = {
     "attention": ("beside", "by", "how", "renormalise", "top"),
     "xray": ("beside",),
     "variants": ("tab",),
     "atlas": ("colour",),
     "tokenizer": ("common",),
+    "ner": ("least", "only"),
 }
-"""Parameters that a page once had; links with them open it, and the page says so."""
 
 Values = Sequence[str]
 T = TypeVar("T")
@@ -100,7 +101,6 @@ def say_left_out(place: DeltaGenerator, slug: str = "") -> None:
 
 
 def _instead(gone: Mapping[str, tuple[Values, object]]) -> str:
-    """Say what there is instead of a tab that is gone."""
     asked, _ = gone.get("tab", (("",), None))
     name = asked[-1]
     says = old_labels()["gone"].get(old_labels()["tab"].get(name, name))
@@ -143,7 +143,6 @@ def named_choice(
 
 
 def _named(key: str, name: str, by_key: Mapping[str, V], labels: Mapping[str, V]) -> V | None:
-    """Return what an address names; None if there is no such thing."""
     old = old_labels().get(key, {}).get(name, "")
     return by_key.get(name, labels.get(name, by_key.get(old)))
 

@@ -17,8 +17,6 @@ _KEPT = "_carried"
 
 @dataclass(slots=True)
 class _Kept:
-    """What is remembered in a session."""
-
     own: Annotated[Carried | None, "what the visitor wrote last"] = None
     number: Annotated[int, "counts what was written"] = 0
     taken: Annotated[

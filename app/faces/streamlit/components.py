@@ -18,11 +18,9 @@ from app.words.html import Html, filled, join
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
 _MOST = 2000  # numbers in a list
-PRESENT = "present"
-"""The key of the presenter switch, in the session and in the address."""
+PRESENT = "present"  # the key of the presenter switch, in the session and in the address
 
-LESSON_LINKS = "_lesson_links"
-"""Session key: what names the lessons of the page that is drawn."""
+LESSON_LINKS = "_lesson_links"  # session key: what names the lessons of the page that is drawn
 
 _BRIDGE = "_bridge"
 _PICKS = "_picks"  # the page and the functions of its last run

@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from app.declared import declared, tabs
 from app.faces.streamlit.address import drop_infinity, named_choice, old_labels
 from app.faces.streamlit.files import offer_file
-from app.words.html import plain
-from app.words.pictures import csv
+from app.words.pictures import Rows, csv, listed
 
 _OPEN = "_open_tabs"  # the title of the tab that was open last, by page
 V = TypeVar("V", bound=str | int)
@@ -60,19 +58,6 @@ def draw_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> dict[str
     )
     kept[f"{page} {key}"] = st.session_state[key]
     return dict(zip(titles, drawn, strict=True))
-
-
-def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:
-    """Let the visitor choose any number of a few options; none at first."""
-    # Another model may not have the options that the session remembers.
-    kept = [value for value in st.session_state.get(key) or [] if value in options]
-    if st.session_state.get(key, kept) != kept:
-        st.session_state[key] = kept
-    names = {value: plain(value) for value in options}
-    return st.pills(
-        label, options, selection_mode="multi", key=key, bind="query-params",
-        format_func=lambda value: names.get(value, plain(value)), persist_state="session",
-    )  # fmt: skip
 
 
 def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) -> str:
@@ -156,17 +141,11 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
     return found if subject == about else None
 
 
-def save_csv(
-    title: str, make: Callable[[], pd.DataFrame], name: str, *, label: str = "CSV"
-) -> None:
-    """Put a table as a CSV file into the Save menu."""
-    offer_file(title, label, lambda: csv(make()), name, "text/csv")
-
-
-def save_table(title: str, make: Callable[[], pd.DataFrame], name: str) -> None:
+def save_table(title: str, make: Callable[[], Rows], name: str, *, json: bool = True) -> None:
     """Put a table as CSV and as JSON into the Save menu."""
-    save_csv(title, make, f"{name}.csv")
-    offer_file(
-        title, "JSON", lambda: make().to_json(orient="records", indent=1).encode(),
-        f"{name}.json", "application/json",
-    )  # fmt: skip
+    offer_file(title, "CSV", lambda: csv(listed(make())), f"{name}.csv", "text/csv")
+    if json:
+        offer_file(
+            title, "JSON", lambda: listed(make()).to_json(orient="records", indent=1).encode(),
+            f"{name}.json", "application/json",
+        )  # fmt: skip

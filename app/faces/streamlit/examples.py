@@ -34,14 +34,12 @@ def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> No
             show_html(example_note(shown.note))
 
 
-OWN = "own"
-"""The choice of a table that a visitor gives."""
+OWN = "own"  # the choice of a table that a visitor gives
 
 _ORDERS = {str(each) for each in range(1, 21)}  # that can be chosen; an address may ask for others
 
 
 def _shuffled(slug: str) -> bool:
-    """Return whether the words are read in another order, of which no note was written."""
     orders = (each.key for each in declared(slug).parameters if each.field is SHUFFLE)
     return any(str(_value(key, 0)) in _ORDERS for key in orders)
 
@@ -52,7 +50,6 @@ def _value(key: str, first: object) -> object:
 
 
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
-    """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
     first = rows[0].values if rows else {}
     keys = (*TEXT_KEYS, "table")
     texts = {key: _value(key, first.get(key, "")) for key in keys}

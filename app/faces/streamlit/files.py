@@ -21,8 +21,7 @@ from app.faces.streamlit.invite import site_address
 from app.faces.streamlit.show import show_html
 from app.words.blocks import line
 from app.words.html import tag
-from app.words.report import Report
-from app.words.screen import File
+from app.words.screen import File, Report
 
 _FILES = "_files"  # what the parts of the page offered in this run
 
@@ -59,7 +58,6 @@ def save_menu(
 
 
 def _asked(feature: Feature) -> Asked:
-    """Return the texts of the page, and its address."""
     boxes = (each for each in declared(feature.slug).parameters if each.is_text)
     texts = {each.field.label: str(st.session_state.get(each.key) or "") for each in boxes}
     given = {label: text for label, text in texts.items() if text.strip()}
@@ -68,7 +66,6 @@ def _asked(feature: Feature) -> Asked:
 
 
 def _row(title: str, files: list[File], *, titled: bool) -> None:
-    """Draw the buttons of one title."""
     if titled:
         show_html(line(title))
     with st.container(horizontal=True, gap="small"):

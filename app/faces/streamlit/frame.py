@@ -34,7 +34,7 @@ from app.faces.streamlit.picker import (
 )
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
-from app.faces.streamlit.state import enter, leave, moved_note, send_buttons, unfit_note
+from app.faces.streamlit.state import enter, leave, send_buttons, unfit_note
 from app.settings import ASSETS
 from app.words.blocks import heading
 from app.words.screen import Screen
@@ -130,7 +130,6 @@ def page_shell(slug: str) -> Iterator[Page]:
                 examples_list(slug, tools, settings)
             if row.takes_text:
                 unfit_note(slug)
-                moved_note()
             yield page
             for draw in page.last:
                 draw()

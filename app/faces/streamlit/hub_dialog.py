@@ -34,8 +34,6 @@ _ASK_EVERY = 1.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The outcome of looking up an id: a refusal, a proposed download, or a local model."""
-
     says: str = ""
     plan: DownloadPlan | None = None
     model: str = ""
@@ -120,7 +118,6 @@ def _fetch(wanted: HubId) -> None:
 
 
 def _answer(name: str) -> _Answer:
-    """Look for a model locally, then, if allowed, on the Hub."""
     try:
         wanted = parse_hub_id(name)
         found = copy_here(wanted)
@@ -138,7 +135,6 @@ def _answer(name: str) -> _Answer:
 
 
 def _propose(plan: DownloadPlan) -> None:
-    """Show what would be downloaded, and ask for confirmation."""
     rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
     rows += [("Size", f"{size_text(plan.total_bytes)} in {count(len(plan.files), 'file')}")]
     if plan.bytes < plan.total_bytes:
@@ -149,7 +145,6 @@ def _propose(plan: DownloadPlan) -> None:
 
 
 def _go(plan: DownloadPlan) -> None:
-    """Start the download, and close the dialog."""
     leave_download()
     try:
         st.session_state[_TICKET] = DOWNLOADS.join(plan)
@@ -162,7 +157,6 @@ def _go(plan: DownloadPlan) -> None:
 
 
 def _use(name: str) -> None:
-    """Close the dialog; the page continues with a local model."""
     st.session_state[_ARRIVED] = name
     forget_answer()
     st.rerun()
@@ -187,7 +181,6 @@ def download_strip() -> None:
 
 @st.fragment(run_every=_ASK_EVERY)
 def _strip() -> None:
-    """Show how far the download is, until it ends."""
     ticket = st.session_state.get(_TICKET)
     if not isinstance(ticket, Ticket):
         st.rerun()  # cancelled, or a late timer: the page goes on without it

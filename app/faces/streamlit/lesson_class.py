@@ -4,10 +4,9 @@ The room is found again by the number of the teacher's browser, so a reload keep
 in the link for other browsers alone. What a student sees is `app.faces.classroom`.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
-import pandas as pd
 import streamlit as st
 
 from app.engine.models.fit import notices
@@ -22,17 +21,15 @@ from app.lessons.view import prose, unmarked
 from app.records.served import CLASSES
 from app.rooms.records import Board, Card, Room, RoomError, Truth
 from app.rooms.store import ROOMS
-from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
+from app.rooms.turns import Chances, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import plain, tag, visible
-from app.words.pictures import csv
+from app.words.pictures import Frame, csv, listed
 from bert_core.errors import BertError
 
-LINK = "class"
-"""The parameter of the teacher's link."""
+LINK = "class"  # the parameter of the teacher's link
 
-NEW = "new"
-"""Its value in a link that starts a class."""
+NEW = "new"  # its value in a link that starts a class
 
 _SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
 
@@ -80,21 +77,21 @@ def class_buttons(found: Lesson) -> None:
         return
     if room.lesson != found.slug:  # its first question is asked when the page is drawn
         card = Card(0, found.title, "Wait for the first question.")
-        st.button("Bring the class here", key="_class_bring", on_click=_turn,
-                  args=(room.code, moved(card, found.slug, found.title)))  # fmt: skip
+        st.button("Bring the class here", key="_class_bring", on_click=_try,
+                  args=(ROOMS.change, room.code, moved(card, found.slug, found.title)))  # fmt: skip
     with st.popover("End the class"):
         st.markdown("The class ends on every phone, and its votes are deleted.")
         st.download_button(
             "Save the votes (CSV)", lambda: csv(votes_table(ROOMS.find(room.code) or room)),
             f"bert-class-{room.code}.csv", "text/csv", key="_class_votes", on_click="ignore",
         )  # fmt: skip
-        st.button("End it now", key="_class_end", on_click=_end, args=(room.code,))
+        st.button("End it now", key="_class_end", on_click=_try, args=(ROOMS.end, room.code))
 
 
 _COLUMNS = ("step", "question", "answer", "votes", "votes after talking", "the model")
 
 
-def votes_table(room: Room) -> pd.DataFrame:
+def votes_table(room: Room) -> Frame:
     """Count the votes of a class, with a row for each answer to each question."""
     rows: list[tuple[object, ...]] = []
     for step, board in sorted(room.boards.items()):
@@ -105,7 +102,7 @@ def votes_table(room: Room) -> pd.DataFrame:
         for says, first, second, right in counted:
             after = second if board.round else None
             rows.append((step, board.card.ask, _cell(says), first, after, right))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return listed(rows, _COLUMNS)
 
 
 def _cell(text: str) -> str:
@@ -115,28 +112,15 @@ def _cell(text: str) -> str:
 
 def _start(found: Lesson) -> None:
     who = visitor()
-    with _said():
-        ROOMS.open(who.number, who.network, found.slug, found.title)
+    _try(ROOMS.open, who.number, who.network, found.slug, found.title)
 
 
-def _end(code: str) -> None:
-    with _said():
-        ROOMS.end(code)
-
-
-@contextmanager
-def _said() -> Iterator[None]:
-    """Say what is not possible; nothing else happens."""
+def _try(do: Callable[..., object], *given: object) -> None:
+    """Do something; what is not possible, or came too late, is said."""
     try:
-        yield
+        do(*given)
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/error:")
-
-
-def _turn(code: str, turn: Turn) -> None:
-    """Take a turn; one that came too late is said."""
-    with _said():
-        ROOMS.change(code, turn)
 
 
 # -- a step ----------------------------------------------------------------------------------------
@@ -148,11 +132,6 @@ def bring(room: Room, found: Lesson, card: Card) -> Room:
         return room
     st.session_state[_SEEN] = room.code, card.step
     return ROOMS.change(room.code, moved(card, found.slug, found.title))
-
-
-def end_card(found: Lesson, step: int) -> Card:
-    """Return what the class sees at the end of a lesson."""
-    return Card(step, "Takeaway", unmarked(found.last))
 
 
 def card_of(scene: Scene) -> Card:
@@ -194,11 +173,9 @@ def draw_class_step(scene: Scene, room: Room) -> None:
 
 
 def _panel(room: Room) -> None:
-    """Draw what the server tells of the room as it changes."""
-
     def picked(hide: int, stage: int) -> None:
         if hide >= 0:
-            _turn(room.code, hidden(hide, stage))
+            _try(ROOMS.change, room.code, hidden(hide, stage))
 
     data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage, "code": room.code}
     show_component(
@@ -210,17 +187,17 @@ _BASE = "class/"  # from every page of the site
 
 
 def _moves(scene: Scene, room: Room, board: Board) -> None:
-    """Draw the buttons that can be pressed now."""
     asks = board.card.kind != "look"
     with st.container(horizontal=True):
         if board.phase == "ask" and asks and _button("Show votes", scene, primary=True):
-            _turn(room.code, shown(_chances(scene, board)))
+            _try(ROOMS.change, room.code, shown(_chances(scene, board)))
             st.rerun()
         if board.phase == "shown" and _button("Vote again", scene, primary=True):
-            _turn(room.code, again())
+            _try(ROOMS.change, room.code, again())
             st.rerun()
         if board.phase != "revealed" and _button("Show", scene, primary=board.phase == "again"):
-            _turn(room.code, revealed(_truth(scene), _chances(scene, board)))
+            turn = revealed(_truth(scene), _chances(scene, board))
+            _try(ROOMS.change, room.code, turn)
             st.rerun()
 
 
@@ -230,7 +207,6 @@ def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
 
 
 def _truth(scene: Scene) -> Truth:
-    """Ask the model, and return its answer as students get it."""
     looking, question = scene.looking, scene.step.question
     told = notices(looking.engine.facts)
     reveal = " ".join((*told, unmarked(looking.fill(scene.step.reveal))))
@@ -249,7 +225,6 @@ def _truth(scene: Scene) -> Truth:
 
 
 def _chances(scene: Scene, board: Board) -> Chances:
-    """Return the model's probability of each word that students gave."""
     found: dict[str, float | None] = {}
     for word in board.words():
         found[word.text] = None  # a word that the model cannot spell has none

@@ -19,8 +19,8 @@ from app.lessons.whole import looking_at
 
 _PLAYED, PATH = "_played", "_path"
 Guess = str | int
+# What is called with the number of what was clicked, by the name of the click.
 Picks = dict[str, Callable[[int], None]]
-"""What is called with the number of what was clicked, by the name of the click."""
 
 
 @dataclass(slots=True)

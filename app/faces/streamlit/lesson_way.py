@@ -18,8 +18,7 @@ from app.words.blocks import line
 from app.words.html import join, plain, tag
 from bert_core.errors import BertError
 
-TERMS = "terms"
-"""The parameter with which the page of the lessons lists the words of the glossary."""
+TERMS = "terms"  # the parameter with which the page of the lessons lists the words of the glossary
 
 _WORDS = "All words explained"
 _TO = "_lesson_to"  # the lesson and step that are being opened

@@ -29,7 +29,6 @@ from app.faces.streamlit.lesson_class import (
     class_buttons,
     draw_class_step,
     draw_join,
-    end_card,
     enter_class,
 )
 from app.faces.streamlit.lesson_scene import (
@@ -72,19 +71,17 @@ from app.lessons.view import (
     unmarked,
 )
 from app.lessons.whole import drawn, given, larger, step_parts
-from app.rooms.records import Room
+from app.rooms.records import Card, Room
 from app.words.blocks import line, note
 from app.words.html import Html, join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
-"""The names in the address."""
 
 _LINES = 3  # of what the model is given; above more of them the cover is lower
 _WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
 _TALL = ("attention", "senses", "xray")  # pages whose picture needs the height: boxes are beside it
 
-END = 7
-"""The step after the last one; a lesson has at most six."""
+END = 7  # the step after the last one; a lesson has at most six
 
 _LEAD = "Guess first, then look: what BERT does, step by step."
 
@@ -144,7 +141,6 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
 
 
 def _words_page() -> None:
-    """Draw the glossary."""
     configure("Words")
     mount_bridge("lessons", {})
     _, offer = top("lessons", "Words", "What the words on these pages mean, in two sentences each.")
@@ -174,7 +170,6 @@ def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
 
 
 def _for_teachers(found: Lesson, path: str, offer: Offer) -> None:
-    """Offer the sheet of a lesson; it is computed when it is asked for."""
     place = urlsplit(st.context.url or "")
     address = f"{place.scheme}://{place.netloc}{place.path.rpartition('/')[0]}"
     st.download_button(
@@ -211,7 +206,7 @@ def _lesson_page(found: Lesson) -> None:
             _all(engine, found)
         elif number == END:
             if room:
-                bring(room, found, end_card(found, END))
+                bring(room, found, Card(END, "Takeaway", unmarked(found.last)))
             _end(engine, found)
         else:
             _play(engine, found, number, picks, room)
@@ -221,24 +216,25 @@ def _lesson_page(found: Lesson) -> None:
 
 
 def _buttons(found: Lesson, number: int) -> None:
-    """Draw the ways to the step before and after."""
     last, played = len(found.steps), played_in(found, number)
     before = {1: None, END: last}.get(number, number - 1)
     after = {last: END, END: None}.get(number, number + 1)
-    st.button("Back", key="_back", on_click=_go, args=(before,), disabled=before is None)
+    st.button(
+        "Back",
+        key="_back",
+        on_click=st.session_state.update,
+        args=({STEP: before},),
+        disabled=before is None,
+    )
     done = played.guess is not None
     st.button(
-        "Next", key="_next", on_click=_go, args=(after,), icon=":material/arrow_forward:",
+        "Next", key="_next", on_click=st.session_state.update, args=({STEP: after},),
+        icon=":material/arrow_forward:",
         type="primary" if done else "secondary", disabled=after is None,
     )  # fmt: skip
 
 
-def _go(number: int) -> None:
-    st.session_state[STEP] = number
-
-
 def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room | None) -> None:
-    """Draw a step: its words at the left, its page's picture at the right."""
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
         give, answer = (st.container(key=f"bx-{each}", gap="small") for each in ("give", "answer"))
         st.container(key="bx-settings")
@@ -275,7 +271,6 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
 
 
 def _cover(scene: Scene) -> None:
-    """Draw what is in the picture's place until there is a guess."""
     says = "Covered until you have guessed." if scene.step.question else "Covered until you look."
     kind = "bx-cover bx-low" if lines_of(scene.looking.look) > _LINES else "bx-cover"
     show_html(tag("div", tag("p", says), class_=kind))
@@ -285,7 +280,6 @@ def _cover(scene: Scene) -> None:
 
 
 def _ask(scene: Scene) -> None:
-    """Ask for a guess."""
     question, key = scene.step.question, f"_guess_{scene.name}"
     if question is None:
         _show_button(scene, True, label="Look")
@@ -317,7 +311,6 @@ def _show_button(scene: Scene, guess: Guess | None, label: str = "Show") -> None
 
 
 def _point(scene: Scene, question: Question, ask: str, key: str) -> int | None:
-    """Draw what can be pointed at; return the number of what was."""
     names, at = things(scene.looking, question.at), f"{key}_at"
 
     def point(number: int) -> None:
@@ -338,7 +331,6 @@ def _point(scene: Scene, question: Question, ask: str, key: str) -> int | None:
 def _shown(
     scene: Scene, give: DeltaGenerator, answer: DeltaGenerator, *, compared: bool = True
 ) -> None:
-    """Draw the answer, beside one's guess if there is one, then the reason, then the change."""
     step, looking = scene.step, scene.looking
     with give:
         if not looking.holds(step.holds):
@@ -364,7 +356,6 @@ def _shown(
 
 
 def _compare(scene: Scene, question: Question) -> None:
-    """Draw the guess beside the truth."""
     played, looking = scene.played, scene.looking
     says = [looking.fill(each.say) for each in question.choices]
     played.its = looking.says(question)
@@ -401,7 +392,6 @@ def _why(scene: Scene, why: Question) -> None:
 
 
 def _after(scene: Scene) -> None:
-    """Draw the reply to the reason, and what can be changed."""
     step, played, looking = scene.step, scene.played, scene.looking
     if step.why and played.reason is not None:
         chosen = step.why.choices[played.reason]
@@ -419,7 +409,6 @@ def _after(scene: Scene) -> None:
 
 
 def _edited(scene: Scene) -> Look:
-    """Draw the boxes of what may be changed; return what is looked at then."""
     change, look = scene.step.change, scene.looking.look
     assert change is not None
     labels = {each.name: each.field for each in declared(scene.step.page).parameters}
@@ -436,7 +425,6 @@ def _edited(scene: Scene) -> Look:
 
 
 def _draw(scene: Scene, look: Look) -> None:
-    """Draw the screen of the page for what is looked at."""
     step = scene.step
     changed = look is not scene.looking.look
     looking = Looking(scene.looking.engine, step.page, look, scene.looking.figure)
@@ -464,7 +452,6 @@ def _draw(scene: Scene, look: Look) -> None:
 
 
 def _end(engine: Engine, found: Lesson) -> None:
-    """Draw the last sentence, the guesses once more, and where to go on."""
     show_html(tag("h2", "Takeaway", tabindex=-1, data_focus=f"{found.slug} end"))
     show_html(prose(found.last, "bx-headline"))
     rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
@@ -485,7 +472,6 @@ def _end(engine: Engine, found: Lesson) -> None:
 
 
 def _once_more(found: Lesson, number: int) -> Html | None:
-    """Write what was guessed in a step, and what came out."""
     played = played_in(found, number)
     if not played.mine:
         return None
@@ -494,7 +480,6 @@ def _once_more(found: Lesson, number: int) -> Html | None:
 
 
 def _all(engine: Engine, found: Lesson) -> None:
-    """Draw all steps below each other, with everything revealed."""
     for number, step in enumerate(found.steps, 1):
         with st.container(key=f"bx-read-{number}"):
             scene = scene_of(engine, found, number, st.container())

@@ -11,15 +11,13 @@ from app.settings import settings
 from app.shared import shared
 from app.shared.memory import Shelf, Texts
 
-KEPT = "kept"
-"""The name of the key in the address."""
+KEPT = "kept"  # the name of the key in the address
 
 _OWN = "_kept_texts"
 _LAST = "_kept_last"  # the texts of this page and their key
 
 
 SHARED = shared().shelf("links", 500, 32 * 2**20)
-"""The texts of all visitors."""
 
 
 def links_have_texts() -> bool:
@@ -53,7 +51,6 @@ def write_link(texts: Texts) -> None:
 
 
 def _own() -> Shelf:
-    """Return the store of this session."""
     if _OWN not in st.session_state:
         st.session_state[_OWN] = Shelf(20, 2 * 2**20)
     own: Shelf = st.session_state[_OWN]

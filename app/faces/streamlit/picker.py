@@ -28,8 +28,7 @@ from app.words.html import plain
 from app.words.notes import misfit_note
 from bert_core.errors import BertError, InputError
 
-MODEL = "model"
-"""The key of the choice, in the session and in the address."""
+MODEL = "model"  # the key of the choice, in the session and in the address
 
 _KEPT = "_kept_model"  # the page last seen and the model chosen on it
 _UNKNOWN = "_unknown_model"
@@ -90,7 +89,6 @@ def _bring_choice(page: str, table: dict[str, Offer]) -> None:
 
 
 def _look_for(asked: str) -> None:
-    """Choose the requested model under its name here, or remember that it is not available."""
     wanted = _as_hub_id(asked)
     found = copy_here(wanted) if wanted else None
     if found is not None:
@@ -211,6 +209,5 @@ def _offer_instead(name: str) -> None:
 
 
 def _settle() -> None:
-    """Clear the messages about an earlier choice."""
     st.session_state.pop(_UNKNOWN, None)
     forget_answer()

@@ -2,7 +2,6 @@
 
 from contextlib import nullcontext
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -12,7 +11,7 @@ from app.faces.streamlit.components import PRESENT, show_markup, with_lessons
 from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet
-from app.words.pictures import Picture, figure, numbers
+from app.words.pictures import Picture, Rows, figure, listed, numbers
 
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
@@ -46,26 +45,19 @@ def show_picture(shown: Picture) -> None:
     show_markup(figure(shown), key=f"picture-{shown.name}")
 
 
-def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
+def show_chart(fig: go.Figure, *, alt: str, table: Rows, key: str) -> None:
     """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
 
     Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
     """
-    fig.update_layout(font={"color": _text_colour(), "size": 16})
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    colour = st.get_option(f"theme.{theme}.textColor")  # Streamlit's own charts print in pale grey
+    fig.update_layout(font={"color": str(colour), "size": 16})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
     show_html(numbers(table, key))
 
 
-def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> None:
+def show_table(table: Rows, *, alt: str, key: str, title: str = "") -> None:
     """Show a table, collapsed under its title if it has one."""
     with st.expander(title) if title else nullcontext():
-        st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
-
-
-def _text_colour() -> str:
-    """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
-    return str(st.get_option(f"theme.{'dark' if _is_dark() else 'light'}.textColor"))
-
-
-def _is_dark() -> bool:
-    return st.context.theme.type == "dark"
+        st.dataframe(listed(table), hide_index=True, width="stretch", alt=alt, key=key)

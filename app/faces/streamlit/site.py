@@ -16,21 +16,19 @@ from app.settings import ASSETS, ROOT
 from app.words.blocks import heading, line
 from app.words.html import join, stylesheet
 
+# Session key: the page runs inside the whole site, so other pages can be reached.
 ON_SITE = "_on_site"
-"""Session key: the page runs inside the whole site, so other pages can be reached."""
 
-DRAWN = threading.Event()
-"""Set when the first page has been drawn; work that can wait begins then."""
+DRAWN = threading.Event()  # set when the first page has been drawn; work that can wait begins then
 
 _SOON = "The model is being loaded; the page continues by itself in a few seconds."
+# Session key: the title of the page that a link named, and which is a tab of another one now.
 MOVED = "_moved"
-"""Session key: the title of the page that a link named, and which is a tab of another one now."""
 
+# Session keys: the pages of the lessons by their names, and the name of the page being run.
 PATHS, WAY = "_paths", "_way"
-"""Session keys: the pages of the lessons by their names, and the name of the page being run."""
 
 START = "Start here"
-"""The first group of the menu."""
 _HEAD = (
     "BERT Explorer",
     "BERT is a model that guesses hidden words. Try a sentence, or lessons:",
@@ -58,7 +56,10 @@ def show_site() -> None:
     groups = {name: [tools[row.slug] for row in pages() if row.group == name] for name in GROUPS}
     moved = {row.slug: _moved(row, tools[row.tab_of]) for row in FEATURES if row.tab_of}
     groups[GROUPS[-1]] += moved.values()
-    ways = st.session_state[PATHS] = _start_here()
+    ways = st.session_state[PATHS] = {
+        slug: st.Page(ROOT / LESSONS, title=title, url_path=slug)
+        for slug, title in {**{p.slug: p.title for p in paths()}, "lessons": "All lessons"}.items()
+    }
     start = {"": [home], START: list(ways.values())}
     page = st.navigation(start | groups, position="top")
     st.session_state[WAY] = page.url_path
@@ -77,8 +78,6 @@ def show_site() -> None:
 
 
 def _moved(row: Feature, to: st.Page) -> st.Page:
-    """Return what opens the tab of a feature for links to the page that it was."""
-
     def open_tab() -> None:
         state = {_KEYS.get((row.slug, key), key): st.query_params.get_all(key)
                  for key in st.query_params}  # fmt: skip
@@ -88,16 +87,7 @@ def _moved(row: Feature, to: st.Page) -> st.Page:
     return st.Page(open_tab, title=row.title, url_path=row.slug, visibility="hidden")
 
 
-def _start_here() -> dict[str, st.Page]:
-    """Return the pages of the first group, by their names: the paths, and all lessons."""
-    titles = {each.slug: each.title for each in paths()} | {"lessons": "All lessons"}
-    return {
-        slug: st.Page(ROOT / LESSONS, title=title, url_path=slug) for slug, title in titles.items()
-    }
-
-
 def _draw_head(slug: str) -> None:
-    """Draw what of a page needs no model."""
     title, lead = next(((each.title, each.see) for each in FEATURES if each.slug == slug), _HEAD)
     sheet = stylesheet(own_style() + (ASSETS / "site.css").read_text(encoding="utf-8"))
     st.html(join(sheet, heading(title, lead), line(_SOON)).markup)

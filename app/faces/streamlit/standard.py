@@ -22,7 +22,6 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
@@ -39,7 +38,6 @@ from app.faces.streamlit.controls import (
     number,
     open_tab,
     pick_one,
-    save_csv,
     save_table,
     switch,
     text_line,
@@ -55,9 +53,9 @@ from app.faces.streamlit.state import put, set_text, text_box
 from app.words.blocks import line
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture
-from app.words.report import Block
 from app.words.screen import (
     Beside,
+    Block,
     Choice,
     Clicks,
     Drawn,
@@ -71,10 +69,9 @@ from app.words.screen import (
 )
 
 Values = dict[str, Any]
-"""Values by the names of their parameters."""
 
+# Opens the fold of the settings, which is there only if there is something to set.
 Place = Callable[[], DeltaGenerator]
-"""Opens the fold of the settings, which is there only if there is something to set."""
 
 
 def standard_page(slug: str) -> None:
@@ -108,21 +105,18 @@ def standard_page(slug: str) -> None:
 
 @cache
 def _own(slug: str) -> Any:
-    """Return the module with what only this page needs; None if there is none."""
     name = f"app.faces.streamlit.features.{slug}"
     return import_module(name) if find_spec(name) else None
 
 
 def _hook(slug: str, name: str) -> Callable[..., Any] | None:
-    """Return what a page has of its own under one of the names above."""
     return getattr(_own(slug), name, None)
 
 
 def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
-    """Draw what is seen first."""
     slug = task.feature.slug
     screen: Screen = task.on_page(result, page.engine.provenance.name, **view)
-    take_clicks(page, screen.clicks)
+    _take_clicks(page, screen.clicks)
     if start := _hook(slug, "start"):
         start(page, result)
     headline = screen.answer or tag("p", screen.headline, class_="bx-headline")
@@ -156,7 +150,6 @@ def _finish(
 
 
 def _boxes(slug: str) -> tuple[str, str]:
-    """Return the texts of the boxes."""
     if own := _hook(slug, "boxes"):
         return own()  # type: ignore[no-any-return]
     text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
@@ -164,13 +157,11 @@ def _boxes(slug: str) -> tuple[str, str]:
 
 
 def _with(screen: Screen, more: dict[str, list[Block]]) -> Screen:
-    """Add the tab that was drawn by hand."""
     tabs = {title: partial(tuple[Part, ...], blocks) for title, blocks in more.items()}
     return replace(screen, tabs={**screen.tabs, **tabs})
 
 
-def take_clicks(page: Page, clicks: Clicks) -> None:
-    """Let clicks into what is drawn set widgets."""
+def _take_clicks(page: Page, clicks: Clicks) -> None:
     page.picks.update({name: partial(_take, page, make) for name, make in clicks.items()})
 
 
@@ -196,7 +187,6 @@ def run(engine: Engine, task: Declared, given: Values) -> Any:
 
 
 def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractContextManager[object]]:
-    """Draw the widgets of a task; return their values, and the place of the answer."""
     slug = task.feature.slug
     place: AbstractContextManager[object] = nullcontext()
     if form := _hook(slug, "form"):
@@ -218,7 +208,6 @@ def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractCont
 
 
 def _settings(page: Page, task: Declared, given: Values, fold: Place) -> Values:
-    """Draw the settings of a task that are not given yet."""
     drawn_later = {each.key for each in task.settings}
     found: Values = {}
     for each in task.parameters:
@@ -242,7 +231,6 @@ def _box(each: Parameter, task: Declared, key: str = "") -> object:
 
 
 def _layer(page: Page, each: Parameter) -> int:
-    """Let the visitor choose a layer of the model; the last one at first."""
     last = page.engine.provenance.layers - 1
     names = {layer: str(layer) if layer >= 0 else "input" for layer in range(-1, last + 1)}
     label = each.field.label.partition(" (")[0]  # the options are named
@@ -250,7 +238,6 @@ def _layer(page: Page, each: Parameter) -> int:
 
 
 def _view(page: Page, task: Declared, result: object, fold: Place) -> Values:
-    """Draw the settings of a screen, where there is a choice."""
     view: Values = {}
     if own := _hook(task.feature.slug, "view_settings"):
         with fold():
@@ -264,12 +251,10 @@ def _view(page: Page, task: Declared, result: object, fold: Place) -> Values:
 
 
 def _start(each: Parameter) -> Any:
-    """Return what a widget has at first."""
     return each.default if each.field.start is None else each.field.start
 
 
 def _most(each: Parameter, of: object) -> Any:
-    """Return the highest value of a widget for this model, or this result."""
     high, most = each.field.high, each.field.most
     limit = getattr(of, most) if isinstance(most, str) and most else most or None
     ends = [value for value in (high, limit) if value is not None]
@@ -277,7 +262,6 @@ def _most(each: Parameter, of: object) -> Any:
 
 
 def _setting(each: Parameter, most: Any) -> object:
-    """Draw the widget of a value that is no text of the form."""
     label, key, low = each.field.label, each.key, each.field.low or 0
     if each.choices:
         names = dict(each.field.names) or {choice: choice for choice in each.choices}
@@ -318,13 +302,12 @@ def _tabs(
         if name in further:
             slug = further[name].feature.slug
             draw = getattr(_own(task.feature.slug), "TABS", {}).get(slug)
-            more[name] = by_hand(draw) if draw else task_tab(page, slug, given)
+            more[name] = by_hand(draw) if draw else _task_tab(page, slug, given)
         else:
             show_parts(page, own[name]())
 
 
-def task_tab(page: Page, name: str, given: Values) -> list[Block]:
-    """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
+def _task_tab(page: Page, name: str, given: Values) -> list[Block]:
     task = declared(name)
     needs = task.feature.needs if task.feature.tab_of else ()
     unfit = [
@@ -346,7 +329,7 @@ def task_tab(page: Page, name: str, given: Values) -> list[Block]:
 
 def show_screen(page: Page, screen: Screen) -> list[Block]:
     """Draw the screen of a tab; return what a saved page has of it."""
-    take_clicks(page, screen.clicks)
+    _take_clicks(page, screen.clicks)
     show_html(join(*screen.first, screen.answer or join()))
     show_parts(page, screen.parts)
     return list(screen.report().blocks)
@@ -359,7 +342,6 @@ def show_parts(page: Page, parts: Parts) -> None:
 
 
 def _show(page: Page, part: Part) -> None:
-    """Draw one part; files go into the Save menu."""
     match part:
         case Html():
             show_html(part)
@@ -379,13 +361,12 @@ def _show(page: Page, part: Part) -> None:
         case Turned():
             show_chart(part.figure(), alt=part.alt, table=part.table, key=part.name)
         case Rows(title, make, name, json):
-            save_table(title, make, name) if json else save_csv(title, make, f"{name}.csv")
+            save_table(title, make, name, json=json)
         case File():
             offer_file(part.title, part.label, part.make, part.name, part.mime)
 
 
 def _choice(page: Page, part: Choice) -> None:
-    """Draw one of many things to look at."""
     place = st.container() if part.above else None
     chosen = pick_one(part.label, part.options, key=part.key, index=part.start)
     if place is not None and part.above:
@@ -396,7 +377,7 @@ def _choice(page: Page, part: Choice) -> None:
 
 def _table(part: Table) -> None:
     """Draw a table; one that a function makes is made when its fold is open."""
-    if isinstance(part.rows, pd.DataFrame):
+    if not callable(part.rows):
         show_table(part.rows, alt=part.alt, key=part.name, title=part.title)
         return
     with st.expander(part.title, key=f"_{part.name}_fold", on_change="rerun") as fold:

@@ -91,7 +91,6 @@ def _note_left(slug: str) -> None:
 
 
 def _bring(slug: str) -> None:
-    """Put what the visitor wrote on other pages into the boxes of this one."""
     found = arriving(slug)
     st.session_state[_UNFIT] = found == {}
     for key, value in (found or {}).items():
@@ -99,13 +98,9 @@ def _bring(slug: str) -> None:
 
 
 def unfit_note(slug: str) -> None:
-    """Tell the visitor that the text did not come along, and why."""
+    """Tell the visitor that the text did not come along, or that a link's page is a tab now."""
     if st.session_state.get(_UNFIT):
         st.caption(f":material/info: {UNFIT[slug]}")
-
-
-def moved_note() -> None:
-    """Say that the page which a link named is a tab of this one."""
     if title := st.session_state.pop(MOVED, ""):
         st.caption(f":material/info: “{title}” is now a tab of this page.")
 
@@ -283,6 +278,5 @@ def _first_text(slug: str, key: str) -> str:
 
 
 def _texts() -> dict[tuple[str, str], str]:
-    """Return this session's texts by page and box."""
     kept: dict[tuple[str, str], str] = st.session_state.setdefault(_TEXTS, {})
     return kept

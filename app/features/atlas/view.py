@@ -4,18 +4,16 @@ import math
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 
 from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
 from app.records.results import Measure
 from app.words import matrix
-from app.words.blocks import facts, fold, hint, line, record_table, ticked
-from app.words.clicks import pick
+from app.words.blocks import facts, fold, hint, line, pick, record_table, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
 from app.words.panel import Panel
-from app.words.pictures import NARROW, WIDE, Picture, listed, picture, svg
+from app.words.pictures import NARROW, WIDE, Frame, Picture, listed, picture, svg
 from app.words.pixels import pixels
 from app.words.screen import Screen
 
@@ -203,7 +201,7 @@ def headline(result: AtlasResult) -> str:
     )
 
 
-def heads_table(result: AtlasResult) -> pd.DataFrame:
+def heads_table(result: AtlasResult) -> Frame:
     """List every head with its place, its name and what is lost without it."""
     return listed(
         (

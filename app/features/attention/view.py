@@ -14,8 +14,7 @@ from app.features.attention.result import (
 from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
 from app.words.notes import cut_note, gaps_note, shuffled_note
-from app.words.report import Block
-from app.words.screen import Screen
+from app.words.screen import Block, Screen
 
 
 def screen(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from app.features.attention.result import (
@@ -19,12 +18,11 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_views import goals
 from app.records.results import PLACES
-from app.words.blocks import hint, line
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
-from app.words.pictures import csv, linked, listed
+from app.words.pictures import Frame, csv, linked, listed
 
 MEAN = -1
 """The option for the mean over a layer's heads."""
@@ -182,7 +180,7 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
     )
 
 
-def ranking_table(ranked: Sequence[RankedHead]) -> pd.DataFrame:
+def ranking_table(ranked: Sequence[RankedHead]) -> Frame:
     """Return what every head does here and usually."""
     return listed(
         (
@@ -194,7 +192,7 @@ def ranking_table(ranked: Sequence[RankedHead]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def measures_table(result: AttentionResult, ranked: Sequence[RankedHead]) -> pd.DataFrame:
+def measures_table(result: AttentionResult, ranked: Sequence[RankedHead]) -> Frame:
     """Return what every head does, and all its measures in this text."""
     layer, head = np.array([row.place for row in ranked]).T
     measures = {
@@ -313,11 +311,11 @@ def selection_note(result: AttentionResult, view: HeadView) -> Html:
     return line(" ".join(notes)) if notes else join()
 
 
-def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+def matrix_table(result: AttentionResult, view: HeadView) -> Frame:
     """Return a short matrix as a table, or the strongest links of a long one."""
     rows, columns = _labelled(result, view)
     if max(view.weights.shape) <= SMALL:
-        frame = pd.DataFrame(view.weights.astype(np.float64), columns=columns)
+        frame = listed(view.weights.astype(np.float64), columns=columns)
         frame.insert(0, "looks \\ looked at", rows)
         frame["at"] = [linked(result.units.pieces[at]) for at in view.rows]
         return frame
@@ -354,7 +352,7 @@ def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np
 def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
     """Write the whole shown matrix as CSV, one row per token that looks."""
     rows, columns = _labelled(result, view)
-    frame = pd.DataFrame(view.weights, columns=columns)
+    frame = listed(view.weights, columns=columns)
     frame.insert(0, name_of(view.heads, result.heads), rows)
     return csv(frame)
 
@@ -369,7 +367,7 @@ def file_name(view: HeadView) -> str:
     return f"attention-{heads}"
 
 
-def shares_table(shares: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def shares_table(shares: Mapping[str, Mapping[str, float]]) -> Frame:
     """Return the shares between the sentences as a table."""
     return listed(
         (
@@ -394,7 +392,7 @@ def shares_line(shares: Mapping[str, Mapping[str, float]]) -> Html:
     )
 
 
-def links_table(result: AttentionResult, links: Links) -> pd.DataFrame:
+def links_table(result: AttentionResult, links: Links) -> Frame:
     """Return the strongest lines as a table, strongest first."""
     last = slice(None, -_LINKS - 1, -1)
     rows, columns = _labelled(result, links.view)

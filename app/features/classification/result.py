@@ -6,27 +6,17 @@ from typing import Annotated, ClassVar, Literal
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
 
+# What the outputs are: probabilities of labels of which one is true, probabilities of labels of
+# which any number is true, or measured numbers.
 Kind = Literal["single", "multi", "regression"]
-"""What the outputs are: probabilities of labels of which one is true, probabilities of labels of
-which any number is true, or measured numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassificationResult:
     """What the classification head answers for a text or a pair of texts, C outputs."""
 
-    ANSWER: ClassVar = (
-        "chosen",
-        "kind",
-        "labels",
-        "scores",
-        "logits",
-        "encoding",
-        "cut",
-        "unread",
-        "calibration",
-        "trained_on",
-    )
+    ANSWER: ClassVar = ("chosen", "kind", "labels", "scores", "logits", "encoding", "cut",
+                        "unread", "calibration", "trained_on")  # fmt: skip
 
     kind: Annotated[Kind, "what the outputs are, according to the configuration"]
     labels: Annotated[tuple[str, ...], "the names of the outputs"]

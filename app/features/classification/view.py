@@ -2,20 +2,17 @@
 
 from typing import Annotated
 
-import pandas as pd
-
 from app.features.classification.result import ClassificationResult
 from app.records.fields import Field
 from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, listed, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, picture
 from app.words.screen import Rows, Screen, Table
 
 INVITATION = "Write a text or pick an example."
-SHOWN, MOST_BARS = 8, 30
-"""Bars at first and at most, if there are so many labels."""
+SHOWN, MOST_BARS = 8, 30  # bars at first and at most, if there are so many labels
 
 _CLOSE = 0.1  # a lead below this is called small
 
@@ -27,7 +24,6 @@ _KINDS = {
 
 
 def _answer(result: ClassificationResult) -> tuple[str, str, str]:
-    """Return the answer, a second sentence about it, and how it is drawn."""
     if result.kind == "regression":
         says = ", ".join(f"{visible(name)} {signed(value, 3)}" for name, value in _rows(result)[:8])
         return says, "This model gives a number, not a label: a regression.", ""
@@ -62,15 +58,17 @@ def scores(result: ClassificationResult, shown: int) -> Picture:
             marked=[name in result.chosen for name, _ in rows],
         ),
         alt=f"Bar chart of the probabilities of labels, best first: {best}.",
-        table=score_table(result) if len(result.labels) <= ROWS else score_table(result)[:shown],
+        table=_score_table(result, ROWS if len(result.labels) <= ROWS else shown),
     )
 
 
-def score_table(result: ClassificationResult) -> pd.DataFrame:
-    """Return all labels with their scores, best first."""
-    kind = "value" if result.kind == "regression" else "probability"
-    rows = ((result.labels[n], result.scores[n], result.logits[n]) for n in result.ranking)
-    return listed(((visible(name), *numbers) for name, *numbers in rows), ("label", kind, "logit"))
+def _score_table(result: ClassificationResult, most: int = ROWS) -> dict[str, list[str | float]]:
+    best = result.ranking[:most]
+    return {
+        "label": [visible(result.labels[n]) for n in best],
+        "value" if result.kind == "regression" else "probability": [result.scores[n] for n in best],
+        "logit": [result.logits[n] for n in best],
+    }
 
 
 def screen(
@@ -92,7 +90,7 @@ def screen(
     trust = hint("The number is the model’s own output, on the scale of its training data.")
     if result.kind != "regression":
         trust = calibration_hint(result.calibration, "texts", _KINDS[result.kind], model=model)
-    rows = score_table(result)
+    rows = _score_table(result, len(result.labels))
     table = Table(rows, "The outputs of the model.", "classification")
     rest = len(result.labels) - shown
     left = line(f"{rest:,} further labels are in the table.") if rest > 0 else join()

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-import pandas as pd
-
 from app.data.columns import GOLD, KINDS
 from app.data.gold import cell
 from app.data.judged import Judged, worst_first
@@ -19,7 +17,7 @@ from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import captioned_bars, listed, picture
+from app.words.pictures import Frame, captioned_bars, listed, picture
 from app.words.screen import File, Parts, Screen, Table
 
 STEPS = "rows"
@@ -84,7 +82,7 @@ def notes(result: DataResult) -> tuple[Html, ...]:
     return tuple(found)
 
 
-def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
+def rows_table(result: DataResult, rows: Sequence[Judged]) -> Frame:
     """Return rows as a table, the worst first; a sign says whether each is right."""
     heads = [part.replace("_", " ") for part in result.columns if part != GOLD]
     nothing = "no names" if result.task == "ner" else "no answer"
@@ -147,7 +145,7 @@ def opened(result: DataResult, number: int) -> Parts:
         lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
-        title="Probabilities",
+        alt=f"Probabilities: {', '.join(f'{name} {share:.2f}' for name, share in shares)}.",
     )
     words = tag("div", *texts, tag("p", *answers), class_="bx-row-open")
     return (words, bars) if names else (words,)
@@ -176,10 +174,10 @@ def written(result: DataResult, kind: str) -> bytes:
     flat = [{name: _flat(value) for name, value in row.items()} for row in rows]
     if kind == "csv":
         safe = [{name: harmless(value) for name, value in row.items()} for row in flat]
-        table = pd.DataFrame(safe).rename(columns=harmless)
+        table = listed(safe).rename(columns=harmless)
         return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
     file = io.BytesIO()
-    pd.DataFrame(flat).to_parquet(file, index=False)
+    listed(flat).to_parquet(file, index=False)
     return file.getvalue()
 
 

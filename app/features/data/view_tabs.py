@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.data.judge import Counts
 from app.data.judged import Judged
 from app.data.slices import FEWEST, Slice, has, slices
 from app.features.data.result import DataResult
-from app.words.blocks import facts, line
-from app.words.clicks import pick
+from app.words.blocks import facts, line, pick
 from app.words.format import count, percent, shortened
 from app.words.html import Html, tag, visible
 from app.words.matrix import Matrix
 from app.words.panel import NAME, Panel
-from app.words.pictures import WIDE, Picture, listed, picture, svg
+from app.words.pictures import WIDE, Frame, Picture, listed, picture, svg
 from app.words.reliability import leaning, reliability_note, reliability_picture
 from app.words.screen import Parts, Table
 
@@ -82,7 +79,7 @@ def labels(result: DataResult) -> Parts:
     return (confusion(result), table, explained)
 
 
-def counts_table(counts: Sequence[Counts]) -> pd.DataFrame:
+def counts_table(counts: Sequence[Counts]) -> Frame:
     """Return the figures of each label."""
     heads = ("label", "expected", "answered", "both", "precision", "recall", "F1")
     return listed(

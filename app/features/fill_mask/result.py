@@ -87,19 +87,8 @@ def mask_word(text: str, word: Word) -> str:
 class FillMaskResult:
     """What the model would write at every [MASK] of a text."""
 
-    ANSWER: ClassVar = (
-        "model",
-        "text",
-        "read_as",
-        "slots",
-        "vocabulary",
-        "tokens",
-        "read",
-        "note",
-        "unread",
-        "calibration",
-        "shuffle",
-    )
+    ANSWER: ClassVar = ("model", "text", "read_as", "slots", "vocabulary", "tokens", "read",
+                        "note", "unread", "calibration", "shuffle")  # fmt: skip
 
     model: Annotated[str, "the model's name"]
     text: Annotated[

@@ -60,15 +60,12 @@ def fill_mask(
             matters; gaps keep their places. 0 for the text as written.
 
     Raises:
-        InputError: the text is empty or has too many masks, the vocabulary has no [MASK], or
-            `top_k` is outside 1..100.
+        InputError: the text is empty or has too many masks, or the vocabulary has no [MASK].
     """
     if not text.strip():
         raise InputError(
             "The text is empty. Type a sentence and write [MASK] where a word is hidden."
         )
-    if not 1 <= top_k <= _MAX_CANDIDATES:
-        raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
     text, read_as = read_signs(text, engine.tokenizer.mask_token)
     text = shuffle_words(text, shuffle, engine.tokenizer.mask_token)
     whole = engine.tokenizer.encode(text)
@@ -201,7 +198,6 @@ def _named(
 def _spelled(
     engine: Engine, whole: Encoding, mask: int, pieces: list[str], temperature: float
 ) -> Spelled | None:
-    """Score a word of several pieces in the gap of one mask; None for a word of one."""
     if len(pieces) < 2:
         return None
     ids, places = around(engine, whole, [mask], spare=len(pieces) - 1)
@@ -318,7 +314,6 @@ def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _filled(engine: Engine, text: str, slots: tuple[Slot, ...]) -> tuple[tuple[str, int], ...]:
-    """Fill every mask with its best candidate; a continuing piece joins the word before it."""
     names = engine.tokenizer.ids_to_tokens
     parts: list[tuple[str, int]] = []
     done = 0

@@ -8,8 +8,7 @@ from unicodedata import east_asian_width
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
 from app.records.fields import SHUFFLE
 from app.records.pieces import SPACE
-from app.words.blocks import hint, line, note
-from app.words.clicks import pick
+from app.words.blocks import hint, line, note, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, gaps_note, shuffled_note, unread_note
@@ -53,13 +52,11 @@ for piece in score_pieces(
     print(tokenizer.ids_to_tokens[piece.id], math.exp(piece.log_probability))
 """
 
-PICKABLE = 120
-"""Most words that can be clicked; longer texts are not practical to show as buttons."""
+PICKABLE = 120  # most words that can be clicked; longer texts are not practical to show as buttons
 
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0)  # ends of axes, for comparable bars
 _LONG = 700  # characters; a longer text scrolls in a box that starts at its gap
-OPEN_BOX = "\u2423"
-"""The sign of a piece that is only a space."""
+OPEN_BOX = "\u2423"  # the sign of a piece that is only a space
 
 _NEAR = 24  # characters around a mask in its title
 
@@ -199,7 +196,6 @@ def _slot(result: FillMaskResult, slot: Slot) -> Parts:
 
 
 def _hidden(result: FillMaskResult, clicked: int) -> dict[str, str | int]:
-    """Put a mask in the place of the word that was clicked, in the order that was read."""
     if clicked not in range(len(result.words)):
         return {}
     return {"text": mask_word(result.text, result.words[clicked]), SHUFFLE.key: 0}
@@ -236,7 +232,6 @@ def named_word(slot: Slot, vocabulary: int) -> Html:
 
 
 def _spelled_word(word: Spelled) -> Html:
-    """State the probability of a word of several pieces, and that the gap was widened for it."""
     steps = " × ".join(chance(each) for each in word.probabilities)
     return explained(
         tag("b", tag("bdi", quoted(" ".join(word.pieces)))),

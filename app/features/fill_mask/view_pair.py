@@ -13,6 +13,11 @@ from app.words.screen import Part, Screen
 TITLE = "Swap"
 
 _BAR, _GAP = 24, 10
+_COMPARED = (
+    "The five best pieces of both sentences are compared: bars to the left are more probable with "
+    "the first word, bars to the right with the second. The difference comes from the texts the "
+    "model was trained on. It says nothing about people."
+)
 _NATS = (
     "Every piece is hidden in turn, and the natural logarithms of the probabilities that the model "
     "gives these pieces are added up: the pseudo-log-likelihood (Salazar et al. 2020), in nats. "
@@ -24,9 +29,11 @@ def screen(result: PairResult, *, titles: Sequence[Html] = ()) -> Screen:
     """Say what is shown; `titles` are those of the gaps, if there are several."""
     parts: list[Part] = [pair_line(result)]
     if result.slots:
-        parts.append(pair_note())
+        parts.append(
+            explained("Difference of the probabilities, in percentage points.", more=_COMPARED)
+        )
     for number, title in enumerate(titles or [join()] * len(result.slots)):
-        parts += [title, pair_picture(result, number)]
+        parts += [title, _pair_picture(result, number)]
     return Screen(f"{_most(result)} {_expected(result)}".strip(), tuple(parts))
 
 
@@ -50,7 +57,7 @@ def _expected(result: PairResult) -> str:
     """Say which of the texts the model expects more; "" if they were not scored."""
     if not result.scores:
         return ""
-    first, second = (_nats(score) for score in result.scores)
+    first, second = (signed(score, 1) for score in result.scores)
     if first == second:
         return f"The model expects both texts equally: {first} nats."
     more = visible(result.words[result.scores[0] < result.scores[1]])
@@ -71,8 +78,7 @@ def pair_line(result: PairResult) -> Html:
     return join(listed, explained(more, more=_NATS)) if more else listed
 
 
-def pair_picture(result: PairResult, number: int) -> Picture:
-    """Draw the differences at one mask, counted from 0."""
+def _pair_picture(result: PairResult, number: int) -> Picture:
     rows = result.slots[number]
     changes = ", ".join(f"{row.token} {points(row.difference)}" for row in rows)
     return picture(
@@ -114,18 +120,6 @@ def differences(
     return svg(width, rise * (len(rows) + 1), *panel.drawn)
 
 
-def pair_note() -> Html:
-    """Say what the picture shows and what it does not."""
-    return explained(
-        "Difference of the probabilities, in percentage points.",
-        more=(
-            "The five best pieces of both sentences are compared: bars to the left are more "
-            "probable with the first word, bars to the right with the second. The difference "
-            "comes from the texts the model was trained on. It says nothing about people."
-        ),
-    )
-
-
 def points(difference: float) -> str:
     """Format a difference of probabilities in percentage points.
 
@@ -133,10 +127,6 @@ def points(difference: float) -> str:
     ('+12.3', '−0.0')
     """
     return signed(100 * difference, 1)
-
-
-def _nats(score: float) -> str:
-    return signed(score, 1)
 
 
 def _shortened(word: str) -> str:

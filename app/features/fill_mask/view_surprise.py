@@ -7,7 +7,7 @@ from app.features.fill_mask.view import chance, explained, piece_name, quoted
 from app.records.pieces import spelled
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import ROWS, linked, listed, numbers
+from app.words.pictures import ROWS, linked, numbers
 from app.words.screen import Screen
 
 TITLE = "Odd word"
@@ -16,13 +16,12 @@ TITLE = "Odd word"
 def screen(result: SurpriseResult) -> Screen:
     """Say what is shown."""
     return Screen(
-        f"The model expects {quoted(odd_word(result))} least.",
+        f"The model expects {quoted(_odd_word(result))} least.",
         (odd_line(result), columns(result), surprise_note(result)),
     )
 
 
-def odd_word(result: SurpriseResult) -> str:
-    """Spell the word that the model expects least."""
+def _odd_word(result: SurpriseResult) -> str:
     return spelled([piece.token for piece in result.odd])
 
 
@@ -37,7 +36,7 @@ def odd_line(result: SurpriseResult) -> Html:
     return tag(
         "p",
         "Least expected: ",
-        tag("mark", tag("bdi", quoted(odd_word(result))), class_="bx-filled", data_at=at),
+        tag("mark", tag("bdi", quoted(_odd_word(result))), class_="bx-filled", data_at=at),
         f": {share} in its place{instead if least.best != least.token else ''}.",
         class_="bx-odd",
     )
@@ -64,7 +63,7 @@ def columns(result: SurpriseResult) -> Html:
              "its probability", "at")  # fmt: skip
     label = "The pieces of the text, each with its probability in its place"
     drawn = tag("ol", *items, class_="bx-fm-pieces", aria_label=label)
-    return join(drawn, numbers(listed(rows, heads), "fill-mask-surprise"))
+    return join(drawn, numbers(rows, "fill-mask-surprise", heads))
 
 
 def surprise_note(result: SurpriseResult) -> Html:

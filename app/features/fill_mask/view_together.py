@@ -34,16 +34,15 @@ def together_line(result: TogetherResult) -> Html:
     if len(result.alone) > 1:
         where = f"number {rank} here" if rank else f"not among these {len(result.fillings)}"
         alone_first = f" The best words of each gap alone, {quoted(alone)}, are {where}."
-    return explained(f"{what}.{alone_first}", more=_together_more(result))
-
-
-def _together_more(result: TogetherResult) -> str:
-    return (
-        f"A beam search keeps {result.width} fillings. It fills one mask, lets the model read the "
-        "text again, and goes on; the probabilities of the steps are multiplied. The result "
-        "depends on the order, so it is called a pseudo-joint probability. A gap of several "
-        "pieces takes one word: a beginning and “##” pieces. Fillings of different lengths are "
-        "ranked by the geometric mean of their pieces."
+    return explained(
+        f"{what}.{alone_first}",
+        more=(
+            f"A beam search keeps {result.width} fillings. It fills one mask, lets the model read "
+            "the text again, and goes on; the probabilities of the steps are multiplied. The "
+            "result depends on the order, so it is called a pseudo-joint probability. A gap of "
+            "several pieces takes one word: a beginning and “##” pieces. Fillings of different "
+            "lengths are ranked by the geometric mean of their pieces."
+        ),
     )
 
 

@@ -1,33 +1,30 @@
 """The vectors of the input: picture, arithmetic and numbers."""
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from app.features.input.result import InputResult, Vectors
 from app.records.fields import Field
-from app.words.blocks import hint, line, sideways
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick, sideways
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.lines import fitting
 from app.words.notes import no_gaps_note
 from app.words.panel import Panel
-from app.words.pictures import NARROW, Picture, data_table, linked, listed, picture, svg
+from app.words.pictures import NARROW, Picture, data_table, linked, picture, svg
 from app.words.pixels import STEPS, pixels
-from app.words.screen import Rows, Screen
+from app.words.screen import Screen
 from bert_core.reading.gaps import read_signs
 
 _NAME, _SMALL = "bx-in-name bx-svg-middle", "bx-in-small bx-svg-middle"
 
-SHOWN = 12
-"""Most pieces in the picture; with more, their vectors could not be told apart."""
+SHOWN = 12  # most pieces in the picture; with more, their vectors could not be told apart
 
-FIRST = 8
-"""Numbers of each vector in the table."""
+FIRST = 8  # numbers of each vector in the table
 
 _LETTER = 15.0  # of a name, as in style.css
 _PATCH = 32  # height of one vector in the picture
@@ -83,18 +80,23 @@ def sums(result: InputResult, at: int) -> Picture:
     here = shown(result, at)
     full = scales(result)
     named = ", ".join(result.tokens[piece] for piece in here)
+    norms = [np.linalg.norm(vector, axis=1) for vector in _parts(result)]
     return picture(
         "input",
         lambda width: _sums(result, here, at, width, full),
         alt=f"For {count(len(here), 'piece')} ({named}), {result.width} numbers each: word vector, "
         "position vector, segment vector, their sum, and the sum after LayerNorm. Chosen: "
         f"{result.tokens[at]} at position {at}.",
-        table=lengths_table(result, here),
-    )
+        table=[
+            (result.tokens[p], result.input_ids[p], p, result.token_type_ids[p],
+             result.attention_mask[p], *(float(norm[p]) for norm in norms), linked([p]))
+            for p in here
+        ],
+        columns=("piece", "id", "at position", "segment id", "mask", *_PARTS, "at"),
+    )  # fmt: skip
 
 
 def _sums(result: InputResult, here: range, at: int, width: int, full: tuple[float, float]) -> Html:
-    """Draw the pieces in one band, or in several where the drawing is narrow."""
     each = 5 if width == NARROW else SHOWN
     left = 100
     column = min(96.0, (width - left) / min(each, len(here)))
@@ -126,7 +128,6 @@ def _column(
     result: InputResult, piece: int, x: float, width: float, full: tuple[float, float],
     *, chosen: bool,
 ) -> Html:  # fmt: skip
-    """Draw the five vectors of one piece, with the rows of the tables that they come from."""
     room, middle = width - 6, x + (width - 6) / 2
     panel = Panel.of_units(width, 1)
     name = fitting(result.tokens[piece], room, _LETTER)
@@ -164,7 +165,6 @@ def patch(vector: Vectors) -> NDArray[np.float32]:
 
 
 def _legend(y: float, full: tuple[float, float], *, narrow: bool) -> Html:
-    """Draw the colours from the most negative to the most positive number."""
     ramp = np.linspace(-1, 1, 2 * STEPS + 1, dtype=np.float32)[None]
     before, after = full
     limits = f"±{before:.2g}, LayerNorm ±{after:.2g}"
@@ -224,7 +224,7 @@ def number(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
 
 
-def first_values(result: InputResult, at: int) -> pd.DataFrame:
+def first_values(result: InputResult, at: int) -> dict[str, Sequence[float]]:
     """List the first numbers of the piece's vectors, with each step of LayerNorm."""
     centred = result.sum[at] - result.mean[at]
     columns = {
@@ -238,40 +238,8 @@ def first_values(result: InputResult, at: int) -> pd.DataFrame:
         "+ beta": result.shift,
         "= LayerNorm": result.normalised[at],
     }
-    first = {name: values[:FIRST].astype(float) for name, values in columns.items()}
-    return pd.DataFrame({"number": range(min(FIRST, result.width)), **first})
-
-
-def values_table(result: InputResult, at: int) -> Html:
-    """Draw the first numbers of the piece's vectors."""
-    table = sideways(data_table(first_values(result, at), "input-values"), "The first numbers")
-    return join(table, line(f"The first {FIRST} of {result.width} numbers, from left to right."))
-
-
-def all_values(result: InputResult) -> pd.DataFrame:
-    """List every number of every vector, one row per vector."""
-    rows = [
-        (piece, token, part, *map(float, vector[piece]))
-        for piece, token in enumerate(result.tokens)
-        for part, vector in zip(_PARTS, _parts(result), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["position", "piece", "part", *map(str, range(result.width))])
-
-
-def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
-    """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
-    norms = [np.linalg.norm(vector, axis=1) for vector in _parts(result)]
-    rows = (
-        (result.tokens[p], result.input_ids[p], p, result.token_type_ids[p],
-         result.attention_mask[p], *(float(norm[p]) for norm in norms), linked([p]))
-        for p in here
-    )  # fmt: skip
-    return listed(rows, ("piece", "id", "at position", "segment id", "mask", *_PARTS, "at"))
-
-
-def typed_signs(result: InputResult) -> Html:
-    """State which signs of a gap the tokenizer reads as they were typed."""
-    return no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1])
+    first = {name: values[:FIRST].tolist() for name, values in columns.items()}
+    return {"number": range(min(FIRST, result.width)), **first}
 
 
 def screen(
@@ -296,10 +264,10 @@ def screen(
             sums(result, at),
             part_shown(result, at),
             arithmetic(result, at, value),
-            values_table(result, at),
-            Rows("All vectors", lambda: all_values(result), "input-vectors"),
+            sideways(data_table(first_values(result, at), "input-values"), "The first numbers"),
+            line(f"The first {FIRST} of {result.width} numbers, from left to right."),
         ),
-        first=(typed_signs(result),),
+        first=(no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1]),),
         answer=pieces(result, at),
         clicks={"piece": lambda clicked: {"place": clicked} if 0 <= clicked < len(result) else {}},
     )

@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar
 
 TEXTS, WORDS = "texts", "words"
 KINDS = {TEXTS: "One label for each text", WORDS: "One tag for each word"}
-"""What is labelled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from typing import Annotated
 from bert_core.errors import InputError
 
 Value = str | int | float | bool
-Settings = Mapping[str, Value]
-"""What differs from the usual run."""
+Settings = Mapping[str, Value]  # what differs from the usual run
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from app.settings import LIVE
 from bert_core.errors import InputError
 
 RUNS = LIVE / "runs"
-"""The recorded runs."""
 
 
 def lab(

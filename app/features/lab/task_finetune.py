@@ -226,62 +226,13 @@ class Tuned:
         )
 
     def archive(self) -> bytes:
-        """Return a ZIP file of the folder, which `transformers` opens too, with rows and script."""
-        files = {
-            **saved_files(self._model),
-            **self._engine.tokenizer.saved_files(),
-            "train.tsv": _lines(self.rows.train).encode(),
-            "held_out.tsv": _lines(self.rows.held_out).encode(),
-            "train.py": self.python.encode(),
-        }
+        """Return a ZIP file of the folder, which `transformers` opens too."""
+        files = {**saved_files(self._model), **self._engine.tokenizer.saved_files()}
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as made:
             for name, content in files.items():
                 made.writestr(name, content)
         return target.getvalue()
-
-    @property
-    def python(self) -> str:
-        """A script that repeats the training exactly; it reads `train.tsv`."""
-        rows, steps, name = self.rows, self.steps, self._engine.provenance.name
-        texts = rows.kind == TEXTS
-        model = (BertForSequenceClassification if texts else BertForTokenClassification).__name__
-        row, batch = ("LabelledText", "text_batch") if texts else ("TaggedWords", "word_batch")
-        made = (
-            "LabelledText(text, labels.index(label)) for text, label in lines"
-            if texts
-            else "TaggedWords(tuple(text.split()), tuple(map(labels.index, tags.split())))\n"
-            "        for text, tags in lines"
-        )
-        return f"""from functools import partial
-from pathlib import Path
-import torch
-from bert_core import {model}, BertModel, BertTokenizer
-from bert_core.finetuning import Budget, {row}, RowBatches, Trainer, TrainerSettings
-from bert_core.finetuning import {batch}
-
-torch.set_num_threads(1)  # the number of threads changes the last digits
-name = {name!r}
-labels = {list(rows.labels)!r}
-read = Path("train.tsv").read_text(encoding="utf-8").strip("\\n")
-lines = [line.split("\\t") for line in read.split("\\n")]
-rows = [{made}]
-tokenizer = BertTokenizer.from_pretrained(name)
-bert = BertModel.from_pretrained(name)
-bert.embeddings.requires_grad_(False)
-bert.config = bert.config.without_temperatures()
-bert.config.id2label, bert.config.problem_type = dict(enumerate(labels)), None
-torch.manual_seed({SEED})
-model = {model}.from_model(bert).train()
-make = partial({batch}, tokenizer, max_length={self._length})
-settings = TrainerSettings(Budget(steps={steps}), learning_rate={LEARNING_RATE},
-                           warmup_steps={steps // _WARMUP}, seed={SEED})
-trainer = Trainer(model, RowBatches(rows, make, batch_size={BATCH}, seed={SEED}), settings)
-while not trainer.done:
-    print(trainer.step().loss)
-model.save_pretrained("my-bert")
-tokenizer.save_pretrained("my-bert")
-"""
 
     def _look(self, done: int, losses: list[float]) -> None:
         """Measure the held-out rows and keep the point; `losses` are those since the last one."""
@@ -336,7 +287,6 @@ tokenizer.save_pretrained("my-bert")
         return outputs.logits.cpu()[asked].float(), labels[asked], self._cases(rows)
 
     def _cases(self, rows: Sequence[LabelledRow]) -> list[tuple[LabelledRow, int]]:
-        """Return everything that is labelled, in the order of the tensors."""
         if self.rows.kind == TEXTS:
             return [(row, -1) for row in rows]
         encode = self._engine.tokenizer.encode_ids
@@ -348,8 +298,8 @@ tokenizer.save_pretrained("my-bert")
         ]
 
 
+# The models of all visitors together; the one that was not asked for the longest goes first.
 KEPT = Kept[Tuned](8)
-"""The models of all visitors together; the one that was not asked for the longest goes first."""
 
 
 def _step(trainer: Trainer) -> float:
@@ -359,7 +309,6 @@ def _step(trainer: Trainer) -> float:
 
 
 def _check_size(engine: Engine) -> None:
-    """Refuse a model whose training would take too much memory."""
     counted = Architecture.from_config(engine.model(BertModel).config.to_dict()).parameters()
     trained = counted.total - counted.embedding
     if trained > MOST_TRAINED:
@@ -385,7 +334,3 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
     if rows.kind == TEXTS:
         return BertForSequenceClassification.from_model(encoder)
     return BertForTokenClassification.from_model(encoder)
-
-
-def _lines(rows: Sequence[LabelledRow]) -> str:
-    return "".join(f"{row.text}\t{' '.join(row.labels)}\n" for row in rows)

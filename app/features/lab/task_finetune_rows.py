@@ -10,8 +10,8 @@ from app.engine.compute.visitor import check_text
 from app.features.lab.result_finetune import TEXTS, WORDS, LabelledRow, LabelledRows
 from bert_core.errors import InputError, count
 
+# The ready-made rows and what is labelled in them; forty of each.
 READY = {"Topics of sentences": TEXTS, "Food in recipes": WORDS}
-"""The ready-made rows and what is labelled in them; forty of each."""
 
 FEWEST, MOST = 8, 400  # rows
 MOST_LABELS = 30

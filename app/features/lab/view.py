@@ -59,7 +59,6 @@ def rows(run: LabResult) -> Html:
 
 
 def _row(row: Row) -> Html:
-    """Draw a row as the model receives it; below each hidden piece what was there."""
     cells = []
     for piece, seen, fate, segment in zip(
         row.pieces, row.seen, row.fates, row.segments, strict=True
@@ -74,8 +73,7 @@ def _row(row: Row) -> Html:
     return tag("div", tag("ol", *cells, class_="bx-lab-row"), line(follows[row.follows]))
 
 
-def beginning(run: LabResult) -> Html:
-    """List what a run starts from."""
+def _beginning(run: LabResult) -> Html:
     start = run.start
     return facts(
         [
@@ -106,7 +104,7 @@ def screen(result: LabResult) -> Screen:
         headline=headline(result),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         parts=(
-            beginning(result),
+            _beginning(result),
             losses(result),
             accuracies(result),
             gaps(result, result.points[-1]),

@@ -39,7 +39,6 @@ def intro() -> Html:
 
 
 def _says(result: FinetuneResult) -> tuple[str, str]:
-    """Say how many held-out labels are right; and how sure that is, beside what guessing gets."""
     last, rows = result.last, result.rows
     share, low, high, guess = (
         percent(each, 0, counted=True)

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.model_card.result import Beside, ModelCardResult, Temperature
 from app.features.model_card.view_biases import short
 from app.words.blocks import fold, hint, line, record_table
 from app.words.format import percent, too_sure
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import listed
+from app.words.pictures import Frame, listed
 from app.words.screen import Screen
 from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
@@ -98,7 +96,7 @@ def _around(figure: Figure) -> str:
     return f"({100 * figure.low:.1f}–{100 * figure.high:.1f}{chance})"
 
 
-def figures_table(figures: Sequence[Figure]) -> pd.DataFrame:
+def figures_table(figures: Sequence[Figure]) -> Frame:
     """List all figures with their floors and goals, for a file."""
     return listed(
         (

@@ -23,15 +23,8 @@ class Choice:
 class MultipleChoiceResult:
     """What the multiple-choice head answers."""
 
-    ANSWER: ClassVar = (
-        "best",
-        "context",
-        "choices",
-        "unread",
-        "calibration",
-        "trained_on",
-        "figures",
-    )
+    ANSWER: ClassVar = ("best", "context", "choices", "unread", "calibration", "trained_on",
+                        "figures")  # fmt: skip
 
     context: Annotated[str, "the text before the choices"]
     choices: Annotated[tuple[Choice, ...], "in the order given"]

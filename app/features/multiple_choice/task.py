@@ -13,8 +13,7 @@ from bert_core import BertForMultipleChoice
 from bert_core.errors import InputError, count
 from bert_core.reading.unread import unread
 
-LEAST, MOST = 2, 8
-"""Choices."""
+LEAST, MOST = 2, 8  # choices
 
 _LINES = f"Choices, one per line ({LEAST} to {MOST})"
 _HINTS = "It began to rain, so", "she opened her umbrella.\nshe watered the garden."

@@ -17,8 +17,7 @@ _ALONE = (
 )
 
 
-def measured(result: MultipleChoiceResult) -> Html:
-    """Say how often the head is right, and how often a guess would be."""
+def _measured(result: MultipleChoiceResult) -> Html:
     rows = [each for each in result.figures if each.chance is not None]
     if not rows:
         return trained_note(result.trained_on)
@@ -31,13 +30,11 @@ def measured(result: MultipleChoiceResult) -> Html:
         _span(shares) for shares in ([x.share for x in rows], [x.chance or 0 for x in rows])
     )
     explained = hint(trained_note(result.trained_on), f"Right by kind of question: {kinds}.")
-    measured = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
-                f"a guess in {guess}.")  # fmt: skip
-    return tag("div", explained, measured, class_="bx-scale")
+    kinds_right = f"Measured: right in {right} of {count(len(rows), 'kind')} of questions"
+    return tag("div", explained, line(f"{kinds_right}; a guess in {guess}."), class_="bx-scale")
 
 
 def _span(shares: list[float]) -> str:
-    """Print the smallest and the largest of some shares."""
     return f"{100 * min(shares):.0f} to {percent(max(shares), 0, counted=True)}"
 
 
@@ -82,7 +79,7 @@ def screen(result: MultipleChoiceResult, model: str = "") -> Screen:
     return Screen(
         f"The model’s answer: {says} {more}",
         (scores(result), *(() if model else (trust,))),
-        first=(measured(result), unread_note(result.unread), cut_note(cut) if cut else join()),
+        first=(_measured(result), unread_note(result.unread), cut_note(cut) if cut else join()),
         answer=answer(
             tag("bdi", says),
             more,

@@ -1,14 +1,14 @@
 """Results of the entity tagger: a label per piece, and the entities read from them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from app.records.results import Calibration
-from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
+from bert_core.reading.entities import Aggregation, Coverage, Entities, TaggedText
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.unread import Unread
 
+# Ways of reading, by what decides; the default is first.
 AGGREGATION_NAMES: dict[Aggregation, str] = {
     "first": "First piece",
     "average": "Average",
@@ -16,18 +16,6 @@ AGGREGATION_NAMES: dict[Aggregation, str] = {
     "simple": "Join pieces",
     "none": "Every piece",
 }
-"""Ways of reading, by what decides; the default is first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which entities are shown, and why the others are hidden."""
-
-    least: Annotated[float, "the score below which entities are hidden"]
-    only: Annotated[tuple[str, ...], "the kinds that are shown; () for all"]
-    shown: Annotated[tuple[Entity, ...], "the entities shown, in text order"]
-    below: Annotated[tuple[Entity, ...], "the entities hidden only by their score"]
-    other: Annotated[tuple[Entity, ...], "the entities hidden by their label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +64,3 @@ class NerResult:
     def coverage(self) -> Coverage:
         """How the text was read, in windows if it is long."""
         return self.pieces.coverage
-
-    def select(self, *, least: float = 0.0, only: Sequence[str] = ()) -> Selection:
-        """Choose the entities to show."""
-        wanted = [entity for entity in self.reading.entities if not only or entity.kind in only]
-        return Selection(
-            least=least,
-            only=tuple(only),
-            shown=tuple(entity for entity in wanted if entity.score >= least),
-            below=tuple(entity for entity in wanted if entity.score < least),
-            other=tuple(e for e in self.reading.entities if only and e.kind not in only),
-        )

@@ -13,7 +13,7 @@ from app.features.ner.result import AGGREGATION_NAMES, NerResult
 from app.records.fields import Field
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
-from bert_core.reading.entities import AGGREGATIONS, Aggregation, TaggedText, read_texts
+from bert_core.reading.entities import Aggregation, TaggedText, read_texts
 from bert_core.reading.running import Progress
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.unread import unread
@@ -42,12 +42,8 @@ def ner(
         progress: called for each window with the number done and the total.
 
     Raises:
-        InputError: the text has no piece, or the aggregation does not exist.
+        InputError: the text has no piece.
     """
-    if aggregation not in AGGREGATIONS:
-        raise InputError(
-            f"There is no aggregation {aggregation!r}; expected one of {', '.join(AGGREGATIONS)}."
-        )
     # The key includes the model's identity: folders may share an encoder but differ in the head.
     model = engine.model(BertForTokenClassification)
     pieces = RECENT.get(

@@ -1,9 +1,8 @@
 """How entities arise: the labels of every piece, and the labels that break their scheme."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-
-import pandas as pd
 
 from app.features.ner.result import NerResult
 from app.features.ner.view_text import colour_of, score, stroke_of
@@ -14,8 +13,8 @@ from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Choice, Parts, Rows, Table
 from bert_core.reading.tagging import Fault
 
+# Pieces drawn at once: those of the part with the piece that is looked at. The table lists all.
 PART = 240
-"""Pieces drawn at once: those of the part with the piece that is looked at. The table lists all."""
 
 _BARS = 12  # labels drawn for one piece; its table lists all
 _FEW = 5  # invalid labels quoted; the strip marks all of them, and the table lists them
@@ -37,14 +36,15 @@ def parts(result: NerResult, *, live: bool) -> Parts:
         return (*notes, Table(piece_table(result), words, "all_pieces"))
     names = _names(result)
     least = int(result.pieces.probabilities[:PART].max(axis=1).argmin())
-    rows = partial(piece_table, result)
+    rows, labels = partial(piece_table, result), len(result.labels.names)
+    more = line(f"The {_BARS} likeliest of {labels:,} labels.") if labels > _BARS else join()
     return (
         Choice(
             "All labels of one piece",
             "labels",
             names,
             least,
-            lambda name: (label_bars(result, names.index(name)), bars_note(result)),
+            lambda name: (label_bars(result, names.index(name)), more),
             above=lambda name: (join(*notes, strip(result, names.index(name))),),
         ),
         Table(rows, words, "all_pieces", title="Every piece as a table"),
@@ -172,29 +172,26 @@ def _card(result: NerResult, number: int, *, picked: bool) -> Html:
     )
 
 
-def piece_table(result: NerResult) -> pd.DataFrame:
+def piece_table(result: NerResult) -> dict[str, Sequence[object]]:
     """List every piece: its place, its label, whether the label counts, and all probabilities."""
     pieces, labels = result.pieces, result.labels
     why = {fault.at: _why(fault) for fault in result.reading.faults}
-    frame = pd.DataFrame(
-        {
-            "piece": range(len(pieces)),
-            "token": list(pieces.tokens),
-            "word": pieces.words,
-            "start": [start for start, _ in pieces.spans],
-            "end": [end for _, end in pieces.spans],
-            "label": [labels.names[best] for best in pieces.probabilities.argmax(axis=1)],
-            "score": pieces.probabilities.max(axis=1),
-            "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
-            "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
-        }
-    )
-    shares = pd.DataFrame(
-        pieces.probabilities,
-        columns=[f"P({name}) {n}" if labels.names.count(name) > 1 else f"P({name})"
-                 for n, name in enumerate(labels.names)],
-    )  # fmt: skip
-    return pd.concat([frame, shares], axis=1)
+    shares = {
+        f"P({name}) {n}" if labels.names.count(name) > 1 else f"P({name})": values.tolist()
+        for n, (name, values) in enumerate(zip(labels.names, pieces.probabilities.T, strict=True))
+    }
+    return {
+        "piece": range(len(pieces)),
+        "token": pieces.tokens,
+        "word": pieces.words.tolist(),
+        "start": [start for start, _ in pieces.spans],
+        "end": [end for _, end in pieces.spans],
+        "label": [labels.names[best] for best in pieces.probabilities.argmax(axis=1)],
+        "score": pieces.probabilities.max(axis=1).tolist(),
+        "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
+        "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
+        **shares,
+    }
 
 
 def label_bars(result: NerResult, piece: int) -> Picture:
@@ -211,12 +208,6 @@ def label_bars(result: NerResult, piece: int) -> Picture:
         table=every,
         columns=("label", "probability"),
     )
-
-
-def bars_note(result: NerResult) -> Html:
-    """Count the labels that have no bar; empty if all have one."""
-    labels = len(result.labels.names)
-    return line(f"The {_BARS} likeliest of {labels:,} labels.") if labels > _BARS else join()
 
 
 def _ranked(result: NerResult, piece: int) -> list[tuple[str, float]]:

@@ -2,25 +2,24 @@
 
 from collections.abc import Iterator
 
-from app.features.ner.result import NerResult, Selection
+from app.features.ner.result import NerResult
 from app.words.html import Html, tag, visible
 from app.words.pictures import linked
 from bert_core.reading.entities import Entity
 
-LINKED = 4000
-"""Characters; in a longer text only entities light up, not every piece."""
+LINKED = 4000  # characters; in a longer text only entities light up, not every piece
 
+# Colours of the site, and shapes of underlines (solid, dashed, double, dotted, wavy): 30 pairs.
 COLOURS, STROKES = 6, 5
-"""Colours of the site, and shapes of underlines (solid, dashed, double, dotted, wavy): 30 pairs."""
 
 _LONG = 2500  # characters; a longer text scrolls in its own frame
 
 
-def running_text(result: NerResult, selection: Selection) -> Html:
-    """Draw the text as typed, with the exact characters of every shown entity marked."""
+def running_text(result: NerResult) -> Html:
+    """Draw the text as typed, with the exact characters of every entity marked."""
     parts: list[Html | str] = []
     done = 0
-    for entity in selection.shown:
+    for entity in result.reading.entities:
         start = max(done, entity.start)  # pieces can share a character
         if start < entity.end:
             parts += [*_pieces(result, done, start), _mark(result, entity, start)]

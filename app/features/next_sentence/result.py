@@ -6,27 +6,17 @@ from typing import Annotated, ClassVar
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
 
-IS_NEXT = 0
-"""Index of "the second sentence follows the first" in logits and probabilities."""
+IS_NEXT = 0  # index of "the second sentence follows the first" in logits and probabilities
 
-IS_RANDOM = 1
-"""Index of "it does not follow": in BERT's own training it was a random sentence."""
+IS_RANDOM = 1  # index of "it does not follow": in BERT's own training it was a random sentence
 
 
 @dataclass(frozen=True, slots=True)
 class NextSentenceResult:
     """What the next-sentence head answers for one ordered pair."""
 
-    ANSWER: ClassVar = (
-        "follows",
-        "probabilities",
-        "logits",
-        "encoding",
-        "cut",
-        "unread",
-        "calibration",
-        "trained_on",
-    )
+    ANSWER: ClassVar = ("follows", "probabilities", "logits", "encoding", "cut", "unread",
+                        "calibration", "trained_on")  # fmt: skip
 
     logits: Annotated[tuple[float, float], "raw scores, index `IS_NEXT` first, then `IS_RANDOM`"]
     probabilities: Annotated[

@@ -17,8 +17,7 @@ from bert_core.errors import InputError, count
 from bert_core.reading.running import Progress
 from bert_core.reading.sentences import typed_sentence_starts
 
-MOST = 12
-"""Sentences: 132 pairs to read, and 4,096 sets of them to search."""
+MOST = 12  # sentences: 132 pairs to read, and 4,096 sets of them to search
 
 
 def next_sentence_order(

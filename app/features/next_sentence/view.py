@@ -6,22 +6,19 @@ from app.words.blocks import answer, fold, hint, line
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, linked, listed, numbers, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
 from app.words.screen import Screen
 
 INVITATION = "Write a sentence in each box or pick an example."
 
-MEANINGS = {
+MEANINGS = {  # what the two labels mean, in the order of every published checkpoint
     IS_NEXT: "The second sentence follows the first",
     IS_RANDOM: "The second sentence does not follow the first",
 }
-"""What the two labels mean, in the order of every published checkpoint."""
 
-UNDECIDED = 0.6
-"""Below this the likelier answer is not called a yes or a no."""
+UNDECIDED = 0.6  # below this the likelier answer is not called a yes or a no
 
-OVERSURE = 0.95
-"""From here on the page warns that the number is a poor measure of being right."""
+OVERSURE = 0.95  # from here on the page warns that the number is a poor measure of being right
 
 _LABELS = (
     "Label 0 means yes: the second sentence follows. Label 1 means that it does not; in the "
@@ -114,15 +111,15 @@ def model_input(result: NextSentenceResult) -> Html:
         "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
         f"This input has {len(pieces):,} of at most {result.cut.limit:,} pieces."
     )
-    rows = (
+    rows = [
         (place, visible(token), number, segment, origin[side], linked([place]))
         for place, (token, number, segment, side) in enumerate(pieces)
-    )
-    table = listed(rows, ("position", "piece", "id", "segment", "from", "at"))
+    ]
+    heads = ("position", "piece", "id", "segment", "from", "at")
     return join(
         tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model reads it"),
         tag("div", more, line("Solid line: segment 0; dashed: 1.")),
-        numbers(table, "next-sentence-input") if len(table) <= ROWS else "",
+        numbers(rows, "next-sentence-input", heads) if len(rows) <= ROWS else "",
     )
 
 

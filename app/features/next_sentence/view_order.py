@@ -20,7 +20,6 @@ EXAMPLE = {
     "leaves. Then she carried her cup to the window. The bridge across the river was closed that "
     "day. Its steel cables had rusted in the rain."
 }
-"""What is in the box at first."""
 
 _INK = 0.72  # opacity of the deepest colour: dark letters remain readable on it
 _OWN = 1  # number of this text in the keys that link its places
@@ -58,7 +57,6 @@ def screen(result: SentenceOrderResult) -> Screen:
 
 
 def _ends(result: SentenceOrderResult) -> tuple[float, float]:
-    """Return the probabilities drawn faintest and deepest."""
     return float(np.nanmin(result.follows)), float(np.nanmax(result.follows))
 
 

@@ -80,25 +80,10 @@ class Coverage:
 class QaResult:
     """Where in a passage the answer to a question is found."""
 
-    ANSWER: ClassVar = (
-        "model",
-        "question",
-        "answered",
-        "answers",
-        "probability",
-        "touching",
-        "null_probability",
-        "null_score",
-        "no_answer_score",
-        "candidates",
-        "longest",
-        "rules",
-        "threshold",
-        "coverage",
-        "unread",
-        "calibration",
-        "has_answer",
-    )
+    ANSWER: ClassVar = ("model", "question", "answered", "answers", "probability", "touching",
+                        "null_probability", "null_score", "no_answer_score", "candidates",
+                        "longest", "rules", "threshold", "coverage", "unread", "calibration",
+                        "has_answer")  # fmt: skip
 
     model: Annotated[str, "the name of the model"]
     passage: Annotated[str, "the passage as typed"]

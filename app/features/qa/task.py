@@ -62,14 +62,8 @@ def qa(
 
     Raises:
         InputError: a text is empty, the question is too long for the model, nothing in the
-            passage can be an answer, or a number is out of range.
+            passage can be an answer.
     """
-    for name, number, most in (
-        ("answers", answers, MOST_ANSWERS),
-        ("longest", longest, MOST_PIECES),
-    ):
-        if not 1 <= number <= most:
-            raise InputError(f"Found {name}={number}; expected 1 to {most}.")
     reading = RECENT.get(
         ("qa", engine.provenance.name, engine.provenance.fingerprint, passage, question),
         make=lambda: _read(engine, passage, question, progress),

@@ -26,6 +26,7 @@ _PLAIN_FORM = {
     "lasted": "last", "took": "take", "lived": "live", "worked": "work", "studied": "study",
 }  # fmt: skip
 
+# Forms of sentences and what they answer: {1} to {3} are groups, {0} the first in mid-sentence.
 _RULES = tuple(
     (re.compile(pattern), question)
     for pattern, question in (
@@ -63,7 +64,6 @@ _RULES = tuple(
         ),
     )
 )
-"""Forms of sentences and what they answer: {1} to {3} are groups, {0} the first in mid-sentence."""
 
 _ALWAYS = "What is this text about?"
 

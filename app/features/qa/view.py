@@ -9,13 +9,13 @@ from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated, shared_note, unread_note
-from app.words.pictures import linked
+from app.words.pictures import Rows as NumberRows
+from app.words.pictures import linked, listed
 from app.words.screen import Choice, Drawn, Parts, Rows, Screen
 from bert_core.reading.passage import Span
 
 INVITATION = "Write a passage and a question or pick an example."
-MARKED_FROM = 0.01
-"""Probability from which another answer is marked in the passage."""
+MARKED_FROM = 0.01  # probability from which another answer is marked in the passage
 
 _SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
 _LONG = 900  # characters; a longer passage scrolls in a box that starts at its answer
@@ -68,7 +68,6 @@ def _look(result: QaResult) -> str:
 
 
 def _doubt(result: QaResult) -> str:
-    """Explain what remains open if the answer has less than half of all probability."""
     if result.probability >= _SURE:
         return ""
     around = percent(max(result.touching, result.probability))
@@ -113,7 +112,6 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
 
 
 def _marked(result: QaResult) -> Iterable[Html]:
-    """Draw the passage stretch by stretch: the best answer named, the others numbered."""
     done = 0
     for span, number, best in _marks(result):
         yield _typed(result, done, span.start)
@@ -170,7 +168,6 @@ def _shared(result: QaResult) -> Html:
 
 
 def _others(result: QaResult) -> Parts:
-    table = charts.answers_table(result)
     explained = hint(
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
         "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
@@ -179,7 +176,11 @@ def _others(result: QaResult) -> Parts:
         "probability."
     )
     title = join(explained, line("Bars: share of all probability."))
-    rows = Rows("Every place of each answer", lambda: table.drop(columns="at"), "qa-answers")
+
+    def places() -> NumberRows:
+        return listed(charts.answers_table(result), charts.ANSWER_COLUMNS).drop(columns="at")
+
+    rows = Rows("Every place of each answer", places, "qa-answers")
     return title, charts.answers(result), rows
 
 
@@ -197,8 +198,10 @@ def _ends(result: QaResult) -> Parts:
     def drawn(name: str) -> Parts:
         return (charts.curves(result, parts[name]),)
 
-    table = charts.words_table(result)
-    rows = Rows("Every word", lambda: table.drop(columns="at"), "qa-words")
+    def words() -> NumberRows:
+        return listed(charts.words_table(result, range(len(result.words)))).drop(columns="at")
+
+    rows = Rows("Every word", words, "qa-words")
     if len(parts) == 1:
         return title, *drawn(next(iter(parts))), rows
     return title, Choice("Part of the passage", "around", tuple(parts), 0, drawn), rows
@@ -251,7 +254,6 @@ def _marks_key(result: QaResult) -> str:
 
 
 def _whether(result: QaResult) -> str:
-    """Name the temperature of "the passage answers", if it differs."""
     if result.has_answer == result.calibration:
         return ""
     data = visible(result.has_answer.fitted_on)

@@ -1,7 +1,8 @@
 """Drawings of question answering: the answers as bars; where they start and end as curves."""
 
+from typing import Any
+
 import numpy as np
-import pandas as pd
 
 from app.features.qa.result import QaResult
 from app.words.format import percent, shortened
@@ -12,6 +13,7 @@ from app.words.pictures import NARROW, ROWS, WIDE, Picture, captioned_bars, link
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
 _WORDS = {WIDE: 44, NARROW: 16}  # on the axis of the curves
 _LETTERS = 16  # of one word on an axis
+ANSWER_COLUMNS = ("answer", "text", "start", "end", "score", "probability", "at")
 
 
 def answers(result: QaResult) -> Picture:
@@ -28,20 +30,19 @@ def answers(result: QaResult) -> Picture:
             [*names, "no answer"], values, printed, width=width, marked=marked
         ),
         alt=f"Answers, best first: {named}; no answer {printed[-1]}.",
-        table=answers_table(result).head(ROWS),
+        table=answers_table(result)[:ROWS],
+        columns=ANSWER_COLUMNS,
     )
 
 
-def answers_table(result: QaResult) -> pd.DataFrame:
+def answers_table(result: QaResult) -> list[tuple[object, ...]]:
     """List the answers with their places, and "no answer" (number 0)."""
     rows: list[tuple[object, ...]] = [
         (number, visible(result.passage[place.start : place.end]), place.start, place.end,
          place.score, place.probability, linked(result.words.positions(place.start, place.end)))
         for number, answer in enumerate(result.answers, start=1) for place in answer.places
     ]  # fmt: skip
-    rows.append((0, "(no answer)", 0, 0, result.null_score, result.null_probability, None))
-    columns = ["answer", "text", "start", "end", "score", "probability", "at"]
-    return pd.DataFrame(rows, columns=columns)
+    return [*rows, (0, "(no answer)", 0, 0, result.null_score, result.null_probability, "")]
 
 
 def parts(result: QaResult) -> dict[str, range]:
@@ -62,27 +63,24 @@ def curves(result: QaResult, part: range) -> Picture:
         top = int(values.argmax())
         text = _word(result, top)[:40]
         named.append(f"{name} highest at “{text}” with {percent(float(values[top]))}")
-    table = words_table(result)
     return picture(
         "qa-curves",
         lambda width: _curves(result, part, width),
         alt=f"Two curves over the words of the passage: {', '.join(named)}.",
-        table=table if len(table) <= ROWS else table.iloc[part.start : part.stop],
+        table=words_table(result, range(len(words)) if len(words) <= ROWS else part),
     )
 
 
-def words_table(result: QaResult) -> pd.DataFrame:
-    """Return every word of the passage with its probabilities."""
-    words = result.words
-    return pd.DataFrame(
-        {
-            "word": [_word(result, number) for number in range(len(words))],
-            "first character": words.starts,
-            "starts here": words.start_probability,
-            "ends here": words.end_probability,
-            "at": [_keys(result, number) for number in range(len(words))],
-        }
-    )
+def words_table(result: QaResult, part: range) -> dict[str, list[Any]]:
+    """Return words of the passage with their probabilities."""
+    words, here = result.words, slice(part.start, part.stop)
+    return {
+        "word": [_word(result, number) for number in part],
+        "first character": words.starts[here].tolist(),
+        "starts here": words.start_probability[here].tolist(),
+        "ends here": words.end_probability[here].tolist(),
+        "at": [_keys(result, number) for number in part],
+    }
 
 
 def _curves(result: QaResult, part: range, width: int) -> Html:
@@ -130,7 +128,6 @@ def _point(panel: Panel, name: str, x: float, y: float) -> None:
 
 
 def _mark(value: float) -> str:
-    """Print a mark of an axis, without decimals that are 0."""
     return percent(value, 1 if round(1000 * value) % 10 else 0, counted=True)
 
 

@@ -1,10 +1,9 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
 from app.words import matrix
@@ -13,7 +12,17 @@ from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.panel import MIDDLE, Panel
-from app.words.pictures import NARROW, WIDE, Picture, data_table, linked, listed, picture, svg
+from app.words.pictures import (
+    NARROW,
+    WIDE,
+    Frame,
+    Picture,
+    data_table,
+    linked,
+    listed,
+    picture,
+    svg,
+)
 from app.words.screen import Beside, Rows, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
@@ -136,7 +145,7 @@ def _key(occurrence: Occurrence) -> str:
     return linked(occurrence.pieces, text=occurrence.sentence)
 
 
-def plane_table(result: SensesResult) -> pd.DataFrame:
+def plane_table(result: SensesResult) -> Frame:
     """List the occurrences with their coordinates."""
     texts = {sentence.number: sentence.text for sentence in result.sentences}
     return listed(
@@ -148,8 +157,10 @@ def plane_table(result: SensesResult) -> pd.DataFrame:
     )
 
 
-def space(result: SensesResult) -> go.Figure:
+def space(result: SensesResult) -> Any:
     """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
+    import plotly.graph_objects as go  # only a page draws it
+
     fig = go.Figure()
     for group in result.groups:
         own = [n for n, each in enumerate(result.occurrences) if each.group == group]
@@ -172,7 +183,7 @@ def space(result: SensesResult) -> go.Figure:
     return fig
 
 
-def space_table(result: SensesResult) -> pd.DataFrame:
+def space_table(result: SensesResult) -> Frame:
     """List the occurrences with their coordinates on all three axes."""
     table = plane_table(result).drop(columns="at")
     table.insert(4, "axis 3", result.space[:, 2])
@@ -254,7 +265,7 @@ def neighbours(result: SensesResult) -> Html:
     )
 
 
-def neighbours_table(result: SensesResult) -> pd.DataFrame:
+def neighbours_table(result: SensesResult) -> Frame:
     """List for each occurrence its nearest occurrence and the nearest other words."""
     rows = []
     for number, each in enumerate(result.occurrences):
@@ -268,7 +279,7 @@ def neighbours_table(result: SensesResult) -> pd.DataFrame:
         cosine = float(result.similarity[result.place, number, near])
         rows.append((each.label, other.label, same, cosine, words, _key(each)))
     columns = ["number", "nearest", "same group", "cosine", "nearest other words", "at"]
-    return pd.DataFrame(rows, columns=columns)
+    return listed(rows, columns=columns)
 
 
 def pairs(result: SensesResult) -> Picture:

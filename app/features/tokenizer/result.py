@@ -11,7 +11,6 @@ from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
 
 WORDPIECE, BPE, UNIGRAM = "WordPiece", "BPE", "Unigram"
-"""The kinds of tokenizers."""
 
 
 def readable(token: str, kind: str) -> str:
@@ -100,17 +99,9 @@ class Received:
 class TokenizerResult:
     """One text or two, as the model would read them."""
 
-    ANSWER: ClassVar[tuple[str, ...]] = (
-        "model",
-        "columns",
-        "words",
-        "unknown",
-        "lower_case",
-        "model_lower_case",
-        "max_length",
-        "cut",
-        "received",
-    )
+    ANSWER: ClassVar[tuple[str, ...]] = ("model", "columns", "words", "unknown", "lower_case",
+                                         "model_lower_case", "max_length", "cut",
+                                         "received")  # fmt: skip
 
     model: Annotated[str, "name of the model"]
     texts: Annotated[tuple[str, ...], "the text, and its pair where there is one, as typed"]
@@ -322,17 +313,8 @@ class Entry:
 class Lookup:
     """A piece looked up in the vocabulary, and its neighbours."""
 
-    ANSWER: ClassVar = (
-        "asked",
-        "found",
-        "pieces",
-        "one_letter",
-        "containing",
-        "containing_all",
-        "near",
-        "vocabulary",
-        "width",
-    )
+    ANSWER: ClassVar = ("asked", "found", "pieces", "one_letter", "containing", "containing_all",
+                        "near", "vocabulary", "width")  # fmt: skip
 
     asked: Annotated[str, "what was looked up"]
     found: Annotated[Entry | None, "the entry; None if the vocabulary has no such piece"]

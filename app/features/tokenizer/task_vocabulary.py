@@ -12,8 +12,7 @@ from bert_core.errors import InputError
 from bert_core.text.byte_level import SPACE
 from bert_core.text.vocabulary import CONTINUATION
 
-NEAR = 12
-"""Number of neighbours by embedding."""
+NEAR = 12  # number of neighbours by embedding
 
 _CONTAINING = 24
 _LONGEST = 100  # characters looked up; longer words are [UNK] anyway

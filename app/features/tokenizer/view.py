@@ -8,8 +8,6 @@ wavy line and a question mark, and a lost piece a line through it. What carries 
 from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
-
 from app.features.tokenizer import view_vocabulary
 from app.features.tokenizer.result import BPE, UNIGRAM, WORDPIECE, Piece, TokenizerResult
 from app.features.tokenizer.view_input import (
@@ -28,8 +26,7 @@ from app.features.tokenizer.view_steps import (
     word_choices,
 )
 from app.settings import settings
-from app.words.blocks import hint, line, note
-from app.words.clicks import pick
+from app.words.blocks import hint, line, note, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import no_gaps_note, shared_note
@@ -56,17 +53,16 @@ def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> H
         pieces = result.pieces_of(side, limit)
         rest = result.cut.lengths[side] - len(pieces)
         blocks.append(
-            over_text(result, text[: pieces[-1].end] if rest else text, pieces, pickable=pickable)
+            _over_text(result, text[: pieces[-1].end] if rest else text, pieces, pickable=pickable)
         )
         if rest:
             blocks.append(line(f"… and {rest:,} more pieces; the table below lists them all."))
     return join(*blocks)
 
 
-def over_text(
+def _over_text(
     result: TokenizerResult, text: str, pieces: Sequence[Piece], *, pickable: bool = True
 ) -> Html:
-    """Colour the pieces of one text in place."""
     parts: list[Html] = []
     sharing = result.sharing
     done = 0
@@ -153,26 +149,23 @@ def casing(result: TokenizerResult) -> Html:
     return note(tag("strong", "Not this model's casing. "), warning, caution=True)
 
 
-def table(result: TokenizerResult) -> pd.DataFrame:
+def table(result: TokenizerResult) -> dict[str, Sequence[object]]:
     """List every token with all that is known about it."""
     columns = result.columns
-    frame = pd.DataFrame(
-        {
-            "position": range(len(columns)),
-            "token": columns.tokens,
-            "id": columns.ids,
-            "source": [
-                "" if side is None else result.texts[side][start:end]
-                for side, (start, end) in zip(columns.sides, columns.spans, strict=True)
-            ],
-            "start": [start for start, _ in columns.spans],
-            "end": [end for _, end in columns.spans],
-            "word": columns.words,
-            "segment": columns.segments,
-            "added": [int(side is None) for side in columns.sides],
-        }
-    )
-    return frame.astype({"word": "Int64"})
+    return {
+        "position": range(len(columns)),
+        "token": columns.tokens,
+        "id": columns.ids,
+        "source": [
+            "" if side is None else result.texts[side][start:end]
+            for side, (start, end) in zip(columns.sides, columns.spans, strict=True)
+        ],
+        "start": [start for start, _ in columns.spans],
+        "end": [end for _, end in columns.spans],
+        "word": ["" if word is None else str(word) for word in columns.words],
+        "segment": columns.segments,
+        "added": [int(side is None) for side in columns.sides],
+    }
 
 
 def screen(result: TokenizerResult, model: str = "") -> Screen:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.tokenizer.result import WORDPIECE, Comparison, Part, Reading, readable
 from app.settings import settings
 from app.words.blocks import hint, line
@@ -15,7 +13,6 @@ from app.words.screen import Screen
 TITLE = "Compare"
 
 OTHER_CASING = "this vocabulary, other casing"
-"""Name of the comparison that needs no other model."""
 
 _ROWS = 200  # of the table in the page
 _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 2 of the page
@@ -86,8 +83,7 @@ def _text(text: str, parts: Sequence[Part], number: int, kind: str) -> Html:
     return tag("div", *shown, class_="bx-text", dir="auto")
 
 
-def differences(found: Comparison) -> pd.DataFrame:
-    """List the stretches of text that are read differently, in order; `at` links a row."""
+def _differences(found: Comparison) -> list[tuple[str, ...]]:
     rows: dict[tuple[int, int], tuple[list[Part], list[Part]]] = {}
     for side, reading in enumerate((found.ours, found.theirs)):
         for number, parts in enumerate(reading.parts):
@@ -101,15 +97,15 @@ def differences(found: Comparison) -> pd.DataFrame:
         spelled = (" ".join(f"{part.token} ({part.id})" for part in parts) for parts in both)
         at = linked([stretch], text=number + _TEXT)
         lines.append((found.texts[number][start:end], *spelled, at))
-    heads = ["text", f"1. {name_of(found.ours)}", f"2. {name_of(found.theirs)}", "at"]
-    return pd.DataFrame(lines, columns=heads)
+    return lines
 
 
 def _table(found: Comparison) -> Html:
-    table = differences(found)
-    if table.empty:
+    table = _differences(found)
+    if not table:
         return join()
     rest = len(table) - _ROWS
+    heads = "text", f"1. {name_of(found.ours)}", f"2. {name_of(found.theirs)}", "at"
     more = line(f"… and {rest:,} more differences.") if rest > 0 else join()
     title = count(min(len(table), _ROWS), "difference")
-    return join(numbers(table[:_ROWS], "differences", title=f"{title} as a table"), more)
+    return join(numbers(table[:_ROWS], "differences", heads, title=f"{title} as a table"), more)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import pandas as pd
-
 from app.features.tokenizer.result import BPE, UNIGRAM, readable
 from app.words.blocks import hint, line, record_table
 from app.words.format import count, signed
@@ -42,27 +40,23 @@ def cut_rows(word: CutWord) -> list[tuple[str, Html]]:
     return [("best cuts", _segmentations(word.best) if word.best else line(_too_long(word)))]
 
 
-def cuts_table(word: CutWord) -> pd.DataFrame:
+def cuts_table(word: CutWord) -> list[dict[str, str | float]]:
     """List all steps of a word, with the exact names of the entries."""
     if isinstance(word, BpeWord):
-        rows = [
-            (step, *merge.pair, merge.rank, " ".join(before))
+        return [
+            {"step": step, "left": merge.pair[0], "right": merge.pair[1], "rank": merge.rank,
+             "symbols before": " ".join(before)}
             for step, (merge, before) in enumerate(zip(word.merges, _states(word), strict=False), 1)
-        ]
-        return pd.DataFrame(rows, columns=["step", "left", "right", "rank", "symbols before"])
-    columns = ["place", "pieces", "log-probabilities", "sum", "to the best"]
-    return pd.DataFrame(
-        [
-            (n, " ".join(each.pieces), " ".join(f"{score:.4f}" for score in each.scores),
-             each.score, each.score - word.best[0].score)
-            for n, each in enumerate(word.best, 1)
-        ],
-        columns=columns,
-    )  # fmt: skip
+        ]  # fmt: skip
+    return [
+        {"place": n, "pieces": " ".join(each.pieces),
+         "log-probabilities": " ".join(f"{score:.4f}" for score in each.scores),
+         "sum": each.score, "to the best": each.score - word.best[0].score}
+        for n, each in enumerate(word.best, 1)
+    ]  # fmt: skip
 
 
 def _states(word: BpeWord) -> Iterator[tuple[str, ...]]:
-    """Yield the symbols before each merge, and the pieces after the last."""
     symbols = word.symbols
     yield symbols
     for at, pair, _ in word.merges:
@@ -140,4 +134,3 @@ EXPLAINED = {
         "its word. Of all ways to cut a word, the likeliest is taken. Click a word to see them."
     ),
 }
-"""What happens before words are cut, by the kind of the tokenizer."""

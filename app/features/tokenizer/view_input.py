@@ -1,6 +1,6 @@
 """What the model receives: ids, segment ids and attention mask, and how much room they take."""
 
-import pandas as pd
+from collections.abc import Sequence
 
 from app.features.tokenizer.result import TokenizerResult
 from app.words.blocks import hint, line, note
@@ -8,11 +8,10 @@ from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
 
+# Most tokens that are drawn, and listed below the drawing; a longer input has its own table.
 DRAWN = 120
-"""Most tokens that are drawn, and listed below the drawing; a longer input has its own table."""
 
-COLOURS = 6
-"""How many colours the style sheet has for pieces, `bx-c0` to `bx-c5`."""
+COLOURS = 6  # how many colours the style sheet has for pieces, `bx-c0` to `bx-c5`
 
 _EXPLAINED = (
     "The model gets three rows of numbers. input_ids says which piece is at each position. "
@@ -63,25 +62,23 @@ def received(result: TokenizerResult) -> Html:
     )
 
 
-def input_table(result: TokenizerResult) -> pd.DataFrame:
+def input_table(result: TokenizerResult) -> dict[str, Sequence[object]]:
     """List the first positions of the input; `at` links a row to its piece."""
     given = result.received
     pieces = [None if place is None else result.piece(place) for place in given.places[:DRAWN]]
     own = [None if piece is None or piece.added else piece for piece in pieces]
-    return pd.DataFrame(
-        {
-            "position": range(len(pieces)),
-            "piece": given.tokens[:DRAWN],
-            "input_ids": given.ids[:DRAWN],
-            "token_type_ids": given.segments[:DRAWN],
-            "attention_mask": given.mask[:DRAWN],
-            "characters": ["" if piece is None else piece.source for piece in pieces],
-            "start": ["" if piece is None else str(piece.start) for piece in own],
-            "end": ["" if piece is None else str(piece.end) for piece in own],
-            "word": ["" if p is None or p.word is None else str(p.word) for p in pieces],
-            "at": [None if place is None else linked([place]) for place in given.places[:DRAWN]],
-        }
-    )
+    return {
+        "position": range(len(pieces)),
+        "piece": given.tokens[:DRAWN],
+        "input_ids": given.ids[:DRAWN],
+        "token_type_ids": given.segments[:DRAWN],
+        "attention_mask": given.mask[:DRAWN],
+        "characters": ["" if piece is None else piece.source for piece in pieces],
+        "start": ["" if piece is None else str(piece.start) for piece in own],
+        "end": ["" if piece is None else str(piece.end) for piece in own],
+        "word": ["" if p is None or p.word is None else str(p.word) for p in pieces],
+        "at": [None if place is None else linked([place]) for place in given.places[:DRAWN]],
+    }
 
 
 def length_meter(result: TokenizerResult) -> Html:

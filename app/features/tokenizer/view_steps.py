@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.tokenizer.result import BPE, Replay, TokenizerResult, readable
 from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_hint, cut_rows, cuts_table
-from app.words.blocks import hint, line
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
@@ -52,7 +49,6 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
 
 
 def _characters(result: TokenizerResult, side: int, text: str) -> list[Html]:
-    """Draw the characters one by one, each linked to the pieces made from it."""
     at: list[list[int]] = [[] for _ in text]
     for piece in result.pieces_of(side):
         if piece.start >= len(text):
@@ -177,15 +173,14 @@ def _tries(attempts: tuple[Lookup, ...]) -> Html:
     return tag("div", explained, tag("span", *items, *more, class_="bx-tries"))
 
 
-def tries_table(word: WordTrace) -> pd.DataFrame:
+def tries_table(word: WordTrace) -> list[dict[str, str | float]]:
     """List every step that cut one word."""
     if isinstance(word, BpeWord | UnigramWord):
         return cuts_table(word)
-    rows = [
-        (number, attempt.piece, "found" if attempt.found else "not found")
-        for number, attempt in enumerate(word.attempts, 1)
+    return [
+        {"try": n, "looked up": each.piece, "outcome": "found" if each.found else "not found"}
+        for n, each in enumerate(word.attempts, 1)
     ]
-    return pd.DataFrame(rows, columns=["try", "looked up", "outcome"])
 
 
 def _quoted(text: str) -> Html:

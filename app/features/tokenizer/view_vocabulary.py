@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from app.features.tokenizer.result import Entry, Lookup, TokenizerResult, readable
-from app.words.blocks import hint, line
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, bars, picture
 from app.words.screen import Beside, Screen
@@ -12,7 +11,6 @@ from app.words.screen import Beside, Screen
 TITLE = "Vocabulary"
 
 EXAMPLE = {"piece": "##flower"}
-"""What is looked up at first where there is no text."""
 
 _SPELLED = 24  # neighbours by spelling that are shown
 
@@ -27,7 +25,7 @@ def screen(found: Lookup) -> Screen:
     }
     return Screen(
         f"“{asked}” {there} of the vocabulary, which has {found.vocabulary:,}.",
-        (entry(found), Beside(near, (by_spelling(found),))),
+        (entry(found), Beside(near, (_by_spelling(found),))),
         clicks={"entry": lambda id_: {"piece": entries[id_]} if id_ in entries else {}},
     )
 
@@ -50,12 +48,11 @@ def entry(found: Lookup) -> Html:
     return line(
         _named(found.asked),
         " is not in the vocabulary. It is cut into ",
-        chips(found.pieces, found.kind),
+        _chips(found.pieces, found.kind),
     )
 
 
-def by_spelling(found: Lookup) -> Html:
-    """Draw the neighbours by spelling: one letter away, and those that contain the piece."""
+def _by_spelling(found: Lookup) -> Html:
     rest = found.containing_all - len(found.containing)
     shortest = f" ({rest:,} longer ones not shown)" if rest else ""
     return tag(
@@ -67,11 +64,10 @@ def by_spelling(found: Lookup) -> Html:
 
 def _group(title: str, entries: Sequence[Entry], found: Lookup) -> Html:
     head = tag("h2", title, class_="bx-tok-title")
-    return join(head, chips(entries, found.kind)) if entries else head
+    return join(head, _chips(entries, found.kind)) if entries else head
 
 
-def chips(entries: Sequence[Entry], kind: str) -> Html:
-    """Draw entries as buttons that look them up; the first one is a tab stop."""
+def _chips(entries: Sequence[Entry], kind: str) -> Html:
     drawn = (
         tag("span", visible(readable(each.piece, kind)), class_="bx-word bx-tok-word",
             title=f"{each.piece} · id {each.id}", **pick("entry", each.id, stop=number == 0))
@@ -101,7 +97,8 @@ def by_embedding(found: Lookup) -> Picture:
     return picture(
         "neighbours",
         lambda width: bars(names, values, printed, width=width, top=1.0),
-        title=f"Pieces with the embeddings nearest to that of {asked}, by cosine",
+        alt=f"Pieces with the embeddings nearest to that of {asked}, by cosine: "
+        f"{', '.join(f'{each.piece} {each.cosine:.2f}' for each in found.near)}.",
         table=((n, each.piece, each.id, each.cosine) for n, each in enumerate(found.near, 1)),
         columns=("rank", "piece", "id", "cosine"),
     )

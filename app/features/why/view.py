@@ -5,8 +5,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.why.result import COMPLETE, HEADS, SIGNED, Method, Of, WhyResult
 from app.features.why.view_check import NAMES, curves, explanation, verdict
 from app.features.why.view_text import drawn_text
@@ -14,7 +12,7 @@ from app.words.blocks import hint, line, note
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import cut_note, gaps_note, shared_note
-from app.words.pictures import ROWS, linked, listed, numbers
+from app.words.pictures import ROWS, Frame, linked, listed, numbers
 from app.words.screen import Drawn, Part, Screen
 
 OF_NAMES: dict[Of, str] = {
@@ -184,7 +182,7 @@ def text(result: WhyResult) -> Html:
     return tag("figure", marked, table, class_="bx-picture", data_name="why")
 
 
-def text_table(result: WhyResult) -> pd.DataFrame:
+def text_table(result: WhyResult) -> Frame:
     """List the words with their scores."""
     return listed({
         "word": [visible(word.text) for word in result.words],

@@ -6,8 +6,7 @@ from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, READS, headline, label_note, measure
 from app.words.blocks import line
 from app.words.notes import gaps_note
-from app.words.report import Block
-from app.words.screen import Screen
+from app.words.screen import Block, Screen
 
 
 def screen(result: XrayResult, *, head: str = MEAN) -> Screen:

@@ -11,7 +11,6 @@ from math import isnan
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 
 from app.features.xray.result import Candidate, Floats, Lens, XrayResult
 from app.features.xray.view_words import (
@@ -29,7 +28,7 @@ from app.words.blocks import hint, line
 from app.words.format import moment, percent
 from app.words.html import Html, tag, visible
 from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting, printed_width
-from app.words.pictures import NARROW, WIDE, Picture, linked, numbers
+from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, numbers
 
 WORDS = 18
 """Up to so many pieces, 16 and two added ones, all cells have words."""
@@ -121,7 +120,7 @@ def describe(result: XrayResult) -> str:
     )
 
 
-def table(result: XrayResult) -> pd.DataFrame:
+def table(result: XrayResult) -> Frame:
     """Return the numbers of the asked piece in every layer; of short texts those of all pieces."""
     few = len(result.tokens) * (result.layers + 1) <= _ROWS
     pieces = range(len(result.tokens)) if few else [result.question.position]
@@ -130,7 +129,7 @@ def table(result: XrayResult) -> pd.DataFrame:
     def added(values: Floats, column: int, at: int) -> float:
         return float(values[column - 1, at]) if column else 0.0
 
-    return pd.DataFrame(
+    return listed(
         {
             "piece": result.tokens[at],
             "after": column_name(column),

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from app.features.xray.result import CellPath, XrayResult
 from app.features.xray.view_words import piece
-from app.words.blocks import hint
-from app.words.clicks import pick
+from app.words.blocks import hint, pick
 from app.words.format import percent
 from app.words.html import Html, tag
 from app.words.pictures import svg

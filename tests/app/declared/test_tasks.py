@@ -16,7 +16,7 @@ from app.engine.models import Engine
 from app.lessons.shelf import glossary
 from app.records.fields import Field
 from app.settings import ROOT
-from app.words.report import Report
+from app.words.screen import Report
 from bert_core.errors import InputError
 from tests.made_up import needed, registered
 

@@ -37,6 +37,24 @@ for arguments in ([], ["--help"], ["qa", "--help"], ["batch", "--help"], ["recor
         assert says in done.stdout
 
 
+def test_an_answer_imports_no_server_and_no_library_of_tables_or_charts() -> None:
+    text = "Ada lived in London. She was there."
+    asked = (["tokenizer", text], ["input", text], ["fill_mask", "Ada [MASK] in London."],
+             ["fill_mask_surprise", text], ["next_sentence", text, text], ["ner", text],
+             ["qa", "Who lived?", text], ["classification", text], ["lab"],
+             ["multiple_choice", text, "Yes.", "No."])  # fmt: skip
+    program = f"""
+import sys
+from app.__main__ import run
+for arguments in {asked!r}:
+    assert run(arguments) == 0
+    heavy = {{"fastapi", "streamlit", "gradio", "plotly", "requests", "pandas"}}
+    assert not heavy & sys.modules.keys(), arguments
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_wrong_setting_is_one_line_and_status_2() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "app", "fill_mask", "[MASK]"],

@@ -48,26 +48,24 @@ def test_a_request_waits_until_the_face_is_there(monkeypatch: pytest.MonkeyPatch
     assert not served.is_set()
 
 
-def test_building_begins_when_there_is_time_for_it() -> None:
+@pytest.mark.parametrize("soon", [False, True])
+def test_building_begins_when_there_is_time_for_it(soon: bool) -> None:
     begun, wanted = threading.Event(), threading.Event()
 
     def build() -> FastAPI:
         begun.set()
         return face()
 
-    async def main(*, soon: bool) -> bool:
+    async def main() -> None:
         async with Later(build, wanted).lifespan():
             await asyncio.sleep(0.05)
             assert not begun.is_set()
             if soon:
                 wanted.set()
-                return await asyncio.to_thread(begun.wait, 10)
-        return False
+                assert await asyncio.to_thread(begun.wait, 10)
 
-    assert not asyncio.run(main(soon=False))  # and the end does not wait for it either
-    assert not begun.is_set()
-    wanted.clear()
-    assert asyncio.run(main(soon=True))
+    asyncio.run(main())
+    assert begun.is_set() is soon  # the end does not wait for it
 
 
 def test_a_face_that_cannot_be_built_is_a_message(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from starlette.types import Receive, Scope, Send
-from streamlit.testing.v1 import AppTest
 
 from app.engine.loading import LOADING, Loading
 from app.faces.streamlit import site
@@ -86,23 +85,6 @@ def test_a_page_shows_its_head_while_the_model_is_loaded_and_then_itself(
     assert heads == [""]
     assert page.text_area(key="text").value
     assert not any(site._SOON in each.proto.body for each in page.get("html"))
-
-
-@pytest.mark.parametrize("slug", ["", "ner", "fill_mask"])
-def test_the_head_has_title_and_lead_of_its_page(slug: str) -> None:
-    def script(slug: str) -> None:
-        from app.faces.streamlit import site
-
-        site._draw_head(slug)
-
-    page = AppTest.from_function(script, args=(slug,)).run()
-    (drawn,) = page.get("html")
-    rows = {row.slug: (row.title, row.see) for row in site.FEATURES} | {"": site._HEAD}
-    assert all(each in drawn.proto.body for each in (*rows[slug], site._SOON))
-
-
-def test_the_head_of_the_home_page_says_what_the_page_says() -> None:
-    assert f'LEAD = "{site._HEAD[1]}"' in (ROOT / "pages/0_home.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

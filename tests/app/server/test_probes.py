@@ -24,18 +24,14 @@ def ask(below: str, path: str, method: str = "GET") -> httpx.Response:
 
 
 @pytest.mark.parametrize("below", ["/", "/a/", "/a/b/"])
-@pytest.mark.parametrize("probe", ["health", "host-config"])
-def test_below_a_page_the_answer_is_neither_a_success_nor_an_error(below: str, probe: str) -> None:
-    for page in ("ner", "no-such-page"):
-        answer = ask(below, f"{below}{page}/_stcore/{probe}")
-        assert answer.status_code == 300  # a browser writes 400 and above to its console
-        assert "location" not in answer.headers  # and would follow this one
-        assert answer.content == b""
-
-
-@pytest.mark.parametrize("below", ["/", "/a/", "/a/b/"])
-def test_the_server_itself_answers_at_its_own_path(below: str) -> None:
-    assert ask(below, f"{below}_stcore/health").text == "ok"
-    assert ask(below, f"{below}_stcore/x").text == "ok"
+def test_below_a_page_the_answer_is_neither_a_success_nor_an_error(below: str) -> None:
+    for probe in ("health", "host-config"):
+        for page in ("ner", "no-such-page"):
+            answer = ask(below, f"{below}{page}/_stcore/{probe}")
+            assert answer.status_code == 300  # a browser writes 400 and above to its console
+            assert "location" not in answer.headers  # and would follow this one
+            assert answer.content == b""
+    for name in ("health", "x"):  # the server itself answers at its own path
+        assert ask(below, f"{below}_stcore/{name}").text == "ok"
     assert ask(below, f"{below}ner/_stcore/metrics").status_code == 404
     assert ask(below, f"{below}ner/_stcore/health", "POST").status_code == 405

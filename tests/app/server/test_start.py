@@ -49,6 +49,12 @@ def test_a_space_and_a_proxy_have_names(monkeypatch: pytest.MonkeyPatch) -> None
     assert "https://huggingface.co" in answer.headers["content-security-policy"]
 
 
+def test_the_whole_site_may_be_below_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server._below("/gradio") == "/gradio"
+    monkeypatch.setattr(st, "get_option", {"server.baseUrlPath": "/bert/"}.get)
+    assert (server._below("/gradio"), server._below("/")) == ("/bert/gradio", "/bert/")
+
+
 def test_a_certificate_has_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = st.get_option
     files = {"server.sslCertFile": "cert.pem"}

@@ -13,14 +13,7 @@ from websockets.sync.client import connect
 from app.server import stopping
 from app.server.stopping import Stop
 from tests.compat.uvicorn import open_now
-from tests.strangers import (
-    PATIENCE,
-    Running,
-    everything,
-    header,
-    status,
-    until,
-)
+from tests.strangers import PATIENCE, Running, everything, header, status, until
 
 STOPPED = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO app: stopped by SIGTERM after \d+\.\d s\n"
 SAID = {signal.SIGTERM: (0, STOPPED), signal.SIGINT: (130, r"Stopped\.\n")}
@@ -96,8 +89,7 @@ def test_who_drains_waits_for_a_notice_and_for_what_is_being_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stopping, "_NOTICE", 0.05)
-    left: list[int] = []
-    seen: list[bool] = []
+    left, seen = list[int](), list[bool]()
     stop = Stop(left.append)
 
     def at_work() -> int:
@@ -109,30 +101,30 @@ def test_who_drains_waits_for_a_notice_and_for_what_is_being_answered(
     assert left == [0] and seen == [True] * 3
 
 
-@pytest.mark.parametrize("numbers", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
-def test_ctrl_c_and_a_second_signal_do_not_wait_for_a_drain(numbers: list[signal.Signals]) -> None:
-    left: list[int] = []
+@pytest.mark.parametrize(
+    ("numbers", "seconds", "status"),
+    [
+        ([signal.SIGINT], 10 * PATIENCE, 130),
+        ([signal.SIGTERM, signal.SIGTERM], 10 * PATIENCE, 0),
+        ([signal.SIGTERM], 0.05, 0),
+    ],
+)
+def test_ctrl_c_a_second_signal_and_its_seconds_end_a_drain(
+    numbers: list[signal.Signals], seconds: float, status: int
+) -> None:
+    left = list[int]()
     stop = Stop(left.append)
-    stop.with_drain(10 * PATIENCE, lambda: 1)
+    stop.with_drain(seconds, lambda: 1)
     stopped_by(stop, *numbers)
-    assert left == [130 if numbers[0] == signal.SIGINT else 0]
-
-
-def test_a_drain_ends_after_its_seconds_whatever_is_being_answered() -> None:
-    left: list[int] = []
-    stop = Stop(left.append)
-    stop.with_drain(0.05, lambda: 1)
-    stopped_by(stop, signal.SIGTERM)
-    assert left == [0]
+    assert left == [status]
 
 
 def test_clients_that_stay_are_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(stopping, "_LONGEST", 0.05)
-    left: list[int] = []
+    left = list[int]()
     stop = Stop(left.append)
     stop.with_server(Endless())  # type: ignore[arg-type]
-    stop.hear(signal.SIGTERM)
-    stop.wait()
+    stopped_by(stop, signal.SIGTERM)
     assert left == [0] and "stopped by SIGTERM" in capfd.readouterr().err

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import re
 import signal
 import sys
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -21,13 +23,63 @@ from websockets.exceptions import WebSocketException
 from app.settings import BUNDLED_MODEL
 from benchmarks.visitor import Answer, Visitor, cookie
 from bert_core import BertTokenizer
-from tests.app.server.test_cluster import opened, told, voted
 from tests.stores import Store, caddy, free_port, needs_caddy, needs_redis, stored
-from tests.strangers import PATIENCE, Site, started, until
+from tests.strangers import PATIENCE, Site, header, started, status, until
 
 VISITORS, ANSWERS, STUDENTS = 40, 2_000, 20
+LESSON = "lesson=pieces"
 GONE = (OSError, EOFError, WebSocketException, TimeoutError, httpx.HTTPError)
 pytestmark = [needs_redis, needs_caddy, pytest.mark.slow]
+
+
+def events(site: Site, code: str, given: str, which: str = "events") -> Iterator[tuple[str, Any]]:
+    """Follow a class; yield what is told."""
+    address, name = f"{site.address}/class/{code}/{which}", ""
+    with httpx.stream("GET", address, headers={"Cookie": given}, timeout=PATIENCE) as stream:
+        for line in stream.iter_lines():
+            key, _, value = line.partition(": ")
+            name = value if key == "event" else name
+            if key == "data":
+                yield name, json.loads(value)
+
+
+def told(site: Site, code: str, given: str, which: str = "events", **wanted: Any) -> Any:
+    """Wait until a class is as wanted."""
+    for name, state in events(site, code, given, which):
+        if name == "state" and wanted.items() <= state.items():
+            return state
+    raise AssertionError(f"the stream ended before {wanted}")
+
+
+def voted(site: Site, code: str, given: str, guess: int) -> bool:
+    """Join, and vote; return whether the vote was taken."""
+    stage = told(site, code, given)["stage"]
+    headers = {"Cookie": given, "Origin": site.address}
+    vote = {"stage": stage, "guess": guess}
+    address = f"{site.address}/class/{code}/vote"
+    return httpx.post(address, json=vote, headers=headers, timeout=PATIENCE).is_success
+
+
+async def opened(site: Site) -> tuple[str, str]:
+    """Open a class as its teacher; return the code and the cookie."""
+    async with Visitor(site.address) as teacher:
+        await teacher.open("lessons", LESSON)
+        drawn = (await teacher.press("_class_start")).drawn()
+    found = re.search(r"class/([A-Z0-9]{6})\b", drawn)
+    assert found, drawn[:2_000]
+    return found[1], teacher.cookie
+
+
+def it_drains(site: Site, known: str) -> None:
+    """Tell a server to stop: it goes on for those whom it knows, until it has nothing to do."""
+    with httpx.stream("GET", f"{site.address}/livez"):
+        site.process.send_signal(signal.SIGTERM)
+        until(lambda: httpx.get(f"{site.address}/readyz").status_code == 503)
+    new = site.ask("/", "Accept: text/html", host=f"127.0.0.1:{site.port}")
+    assert status(new) == 503 and header(new, "refresh") == header(new, "retry-after") == "2"
+    again = site.ask("/", "Accept: text/html", f"Cookie: {known}", host=f"127.0.0.1:{site.port}")
+    assert status(again) == 200
+    assert site.process.wait(PATIENCE) == 0
 
 
 def words() -> list[str]:
@@ -188,7 +240,7 @@ def parts(tmp_path: Path) -> Iterator[tuple[Store, list[Site], Site]]:
     with ExitStack() as stack:
         store, sites = stack.enter_context(stored(tmp_path)), []
         port = free_port()
-        own = {"SHARED": store.url, "HOSTS": f"127.0.0.1:{port}"}
+        own = {"SHARED": store.url, "HOSTS": f"127.0.0.1:{port}", "DRAIN": str(PATIENCE)}
         for name in "ab":
             (tmp_path / name).mkdir()
             more = {f"BERT_EXPLORER_{key}": value for key, value in own.items()}
@@ -224,6 +276,7 @@ def test_forty_visitors_and_a_class_while_a_server_and_redis_die(
     assert len(names) == VISITORS and sum(guest.answers for guest in guests) >= ANSWERS
     assert [each for guest in guests for each in guest.foreign] == []
     assert sites[0].process.wait(PATIENCE) == -signal.SIGKILL and sites[1].process.poll() is None
+    it_drains(sites[1], guests[0].given)
     log = sites[1].log.read_text(encoding="utf-8")
     assert "ERROR" not in log and "Traceback" not in log
     assert not any(name in log for name in names)

@@ -15,7 +15,7 @@ from app.words.curves import Curve, curves
 from app.words.html import Html, join, tag
 from app.words.matrix import Matrix
 from app.words.panel import Panel
-from app.words.pictures import listed, svg, told
+from app.words.pictures import svg
 from app.words.pixels import NEGATIVE, POSITIVE, STEPS, pixels, png
 from app.words.qr import qr
 from app.words.reliability import reliability_picture
@@ -165,12 +165,6 @@ def test_every_module_of_a_code_is_drawn_where_it_is() -> None:
     made = {(x + 4, y + 4) for y, row in enumerate(rows) for x, each in enumerate(row) if each}
     assert dark == made and len(made) > 200
     assert f'viewBox="0 0 {len(rows) + 8} {len(rows) + 8}"' in drawn and "<b>" not in drawn
-
-
-def test_a_picture_without_words_of_its_own_tells_its_rows() -> None:
-    table = listed(((f"w{n}", n, n / 4) for n in range(14)), ("word", "rank", "cosine"))
-    says = told("Nearest", table)
-    assert says.startswith("Nearest: w0 0.00, w1 0.25, ") and says.endswith(" and 2 more.")
 
 
 @pytest.mark.parametrize("address", ["https://example.org/x.png", "x.png"])

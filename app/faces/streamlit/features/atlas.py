@@ -9,8 +9,8 @@ from app.features.atlas.task import cancel, first_head, measured
 from app.words.html import plain
 from bert_core.analysis.head_atlas import HeadAtlas
 
+# The keys of the attention page, so that a chosen head is the same there.
 LAYER, HEAD, HEADS = "layer", "head", "heads"
-"""The keys of the attention page, so that a chosen head is the same there."""
 
 _STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
 

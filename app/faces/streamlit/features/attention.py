@@ -20,8 +20,8 @@ from app.features.attention.view_text import (
 )
 from app.records.fields import SHUFFLE
 
+# The keys of the attention page in the session and in the address.
 LAYER, HEAD, HEADS, CELL = "layer", "head", "heads", "cell"
-"""The keys of the attention page in the session and in the address."""
 
 
 def heat_map(

@@ -112,7 +112,6 @@ def _table() -> tuple[str, Table] | None:
 
 
 def _take_upload() -> None:
-    """Read an uploaded file at once, and forget the file."""
     kinds = [each.removeprefix(".") for each in ENDINGS]
     number = int(st.session_state.setdefault(_FILE, 0))
     size = MOST_BYTES // 2**20
@@ -174,7 +173,6 @@ def _columns(task: TaskName, table: Table) -> Columns:
 def _meanings(
     engine: Engine, task: TaskName, table: Table, columns: Columns
 ) -> tuple[tuple[str, str], ...]:
-    """Show what labels are taken to mean, and let the visitor change it."""
     read = prepared(engine, table, task, columns)
     if not read.meanings:
         return ()
@@ -243,7 +241,6 @@ def _go(key: str) -> None:
 
 
 def _work_on(work: Work, engine: Engine, second: Engine | None) -> None:
-    """Answer rows until they are done, the visitor stops it, or the budget is used up."""
     with progress("Answering", "rows", cancel=lambda: None) as report:
         try:
             for done in work.answer(engine, second):
@@ -282,7 +279,6 @@ def _choose(options: Callable[[], list[str]], number: int) -> None:
 
 
 def _second(engine: Engine) -> str:
-    """Let the visitor choose a second model by its name on offer; return it, "" for none."""
     names = other_models(engine)
     if not names:
         left_out(BESIDE)
@@ -338,7 +334,6 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
 
 
 def _open_elsewhere(result: DataResult, number: int) -> None:
-    """Offer to open a row on the page of its task; Back leads here again."""
     row = feature(result.task)
     if not st.session_state.get(ON_SITE):
         return

@@ -15,8 +15,7 @@ from app.features.fill_mask.task import mask_at_end
 from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
-from app.words.report import Block
-from app.words.screen import Screen
+from app.words.screen import Block, Screen
 
 _CHEAP = 16_000  # tokens that the model reads without being asked
 _ATTEND = "_attend"
@@ -58,11 +57,10 @@ def missing(page: Page, result: FillMaskResult) -> list[Block]:
         "Put [MASK] at the end",
         on_click=lambda: set_text(page.feature.slug, mask_at_end(_written(result))),
     )
-    return surprise_tab(page, result)
+    return _surprise_tab(page, result)
 
 
-def surprise_tab(page: Page, result: FillMaskResult, *_: object) -> list[Block]:
-    """Hide every piece in turn."""
+def _surprise_tab(page: Page, result: FillMaskResult, *_: object) -> list[Block]:
     return _computed(
         page,
         f"Hide each of {result.tokens - 2:,} pieces in turn",
@@ -72,8 +70,7 @@ def surprise_tab(page: Page, result: FillMaskResult, *_: object) -> list[Block]:
     )
 
 
-def together_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
-    """Solve all masks together."""
+def _together_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
     with st.container(horizontal=True, gap="medium"):
         pieces = {n: str(n) for n in range(1, MOST_PIECES + 1)}
         most = choose("Most pieces in a gap", pieces, key="pieces")
@@ -99,8 +96,7 @@ def _computed(
     return show_screen(page, screen) if screen else []
 
 
-def pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
-    """Compare two sentences that differ in one word."""
+def _pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
     typed = text_line("Two words to swap", key="pair", hint="he / she")
     if not typed.strip():
         return []
@@ -109,9 +105,8 @@ def pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
     return show_screen(page, view_pair.screen(found, titles=titles))
 
 
-TABS = {
-    "fill_mask_pair": pair_tab,
-    "fill_mask_surprise": surprise_tab,
-    "fill_mask_together": together_tab,
+TABS = {  # tabs with widgets that no other has, by their task
+    "fill_mask_pair": _pair_tab,
+    "fill_mask_surprise": _surprise_tab,
+    "fill_mask_together": _together_tab,
 }
-"""Tabs with widgets that no other has, by their task."""

@@ -81,15 +81,8 @@ def _outcome(page: Page, tuned: Tuned) -> None:
         if text.strip():
             show_html(view.asked(tuned.ask(text), found.rows.kind))
     show_screen(page, view.screen(found))
-    with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "Download the model (ZIP)",
-            tuned.archive,
-            "bert-finetuned.zip",
-            "application/zip",
-            icon=":material/download:",
-            on_click="ignore",
-            help="A folder that `transformers` opens, with the rows and the script.",
-        )
-        with st.popover("In Python", icon=":material/code:", type="tertiary"):
-            st.code(tuned.python, language="python")
+    st.download_button(
+        "Download the model (ZIP)", tuned.archive, "bert-finetuned.zip", "application/zip",
+        icon=":material/download:", on_click="ignore",
+        help="A folder that `transformers` opens.",
+    )  # fmt: skip

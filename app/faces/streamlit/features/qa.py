@@ -13,9 +13,9 @@ from app.faces.streamlit.state import opened_by, put, set_text, text_box, undo_b
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.features.qa.task_suggested import suggested
-from app.words.clicks import pick
+from app.words.blocks import pick
 from app.words.html import Html, tag, visible
-from app.words.pictures import listed, numbers
+from app.words.pictures import numbers
 
 SLUG = "qa"
 _ASK = "ask"  # in the address: the number of the question that is shown
@@ -80,7 +80,7 @@ def start(page: Page, result: QaResult) -> None:
         for r in results
     ]  # fmt: skip
     columns = ("question", "answer", "probability", "no-answer score", "best span")
-    show_html(numbers(listed(rows, columns), "qa-questions", title="All questions as a table"))
+    show_html(numbers(rows, "qa-questions", columns, title="All questions as a table"))
 
 
 def _suggestions(offered: tuple[str, ...]) -> Html:

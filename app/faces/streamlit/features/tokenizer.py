@@ -10,7 +10,7 @@ from app.features.tokenizer import view_compare, view_vocabulary
 from app.features.tokenizer.result import TokenizerResult
 from app.features.tokenizer.task_compare import compare, other_models
 from app.features.tokenizer.task_vocabulary import look_up
-from app.words.report import Block
+from app.words.screen import Block
 
 
 def settings(page: Page) -> dict[str, bool | None]:
@@ -22,16 +22,14 @@ def settings(page: Page) -> dict[str, bool | None]:
     return {"cased": not switch("Drop capitals and accents", key="lowered")}
 
 
-def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
-    """Draw the text as another tokenizer reads it, beside this one."""
+def _compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     names = [view_compare.OTHER_CASING] * page.engine.casings + [*other_models(page.engine)]
     chosen = pick_one("Compare with", names, key="beside")
     other = "" if chosen == view_compare.OTHER_CASING else chosen
     return show_screen(page, view_compare.screen(compare(page.engine, result, other)))
 
 
-def vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
-    """Draw the vectors that the first layer receives, padded as the page says."""
+def _vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     task, (text, pair, *_) = declared("input"), (*result.texts, "", "")
     length = len(result.received.ids)
     found = task.run(page.engine, {"text": text, "text_pair": pair, "length": length})
@@ -43,17 +41,15 @@ def vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     return show_screen(page, screen)
 
 
-def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
-    """Draw a piece of the vocabulary and its neighbours."""
+def _vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     first = view_vocabulary.first_asked(result)
     asked = text_line("Piece or word", key="piece", hint=first)
     found = look_up(page.engine, asked.strip() or first, lower_case=result.lower_case)
     return show_screen(page, view_vocabulary.screen(found))
 
 
-TABS = {
-    "tokenizer_compare": compare_tab,
-    "tokenizer_vocabulary": vocabulary_tab,
-    "input": vectors_tab,
+TABS = {  # tabs with widgets that no other has, by their task
+    "tokenizer_compare": _compare_tab,
+    "tokenizer_vocabulary": _vocabulary_tab,
+    "input": _vectors_tab,
 }
-"""Tabs with widgets that no other has, by their task."""

@@ -19,8 +19,8 @@ from app.features.xray.view_zoom import Zoom
 from app.words.html import tag
 
 SLUG = "xray"
+# The keys of the page in the session and in the address.
 OFF, AT, ZOOM, ANSWER, RANK = "off", "at", "zoom", "answer", "rank"
-"""The keys of the page in the session and in the address."""
 
 _UNDO, _TEXTS, _SPARED = "_xray_undo", "_xray_texts", "_xray_spared"
 _MOST_UNDO = 50

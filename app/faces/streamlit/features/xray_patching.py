@@ -12,10 +12,9 @@ from app.features.xray.result import XrayResult
 from app.features.xray.task_patching import PRESETS, Preset, patching
 from app.words.blocks import line
 from app.words.pictures import Picture
-from app.words.report import Block
+from app.words.screen import Block
 
-SECOND, ANSWERS = "second", "answers"
-"""The keys of the second sentence, and of the two answers."""
+SECOND, ANSWERS = "second", "answers"  # the keys of the second sentence, and of the two answers
 
 _STOPPED = "_patching_stopped"
 ASKS = (

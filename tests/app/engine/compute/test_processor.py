@@ -61,13 +61,9 @@ def wait_for_waiting(processor: Processor, count: int) -> None:
         time.sleep(0.001)
 
 
-def test_a_long_input_alone_gets_the_threads_of_all_and_a_short_one_its_own() -> None:
+def test_a_long_input_alone_gets_the_threads_of_all_within_a_bound() -> None:
     processor = Processor(threads=2, runs=3)
-    assert threads_of(processor, LONG) == 6
-    assert threads_of(processor, SHORT) == 2
-
-
-def test_threads_are_bounded_however_many_cores_there_are() -> None:
+    assert (threads_of(processor, LONG), threads_of(processor, SHORT)) == (6, 2)
     assert threads_of(Processor(threads=4, runs=16), LONG) == 8
     assert threads_of(Processor(threads=12, runs=4), LONG) == 12  # as the operator chose
 
@@ -80,11 +76,7 @@ def test_nothing_computes_beside_a_long_input_that_took_all() -> None:
             time.sleep(0.05)
             assert not other.done()
         assert other.result(timeout=10) == 2
-
-
-def test_a_long_input_beside_another_takes_its_own_share_alone() -> None:
-    processor = Processor(threads=1, runs=2)
-    with Holder(processor, SHORT):
+    with Holder(processor, SHORT):  # beside a short one it takes its own share alone
         assert threads_of(processor, LONG) == 1
 
 
@@ -201,13 +193,6 @@ def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.Mon
         for job in jobs:
             job.result(timeout=10)
     assert told[0] == 2 and told[-1] is None and told.count(None) == 1
-
-
-def test_who_does_not_wait_is_told_nothing() -> None:
-    told: list[int | None] = []
-    with visiting(Visit("one", told.append)):
-        Processor(threads=1, runs=1).run(lambda: None, tokens=SHORT)
-    assert told == []
 
 
 def test_a_visitor_who_leaves_the_queue_holds_up_no_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,6 @@ from app.engine.compute.turns import Progress, in_turns
 from bert_core.errors import InputError
 
 
-def counting(steps: int) -> "Work":
-    return Work(steps)
-
-
 class Work:
     """Work of some steps that notes where it is."""
 
@@ -29,10 +25,6 @@ class Work:
         return self.done
 
 
-def own_threads() -> int:
-    return sum(thread.name == "steps" and thread.is_alive() for thread in threading.enumerate())
-
-
 def test_each_step_is_reported_in_the_callers_thread_between_two_turns() -> None:
     told: list[tuple[int, int, str]] = []
 
@@ -40,7 +32,7 @@ def test_each_step_is_reported_in_the_callers_thread_between_two_turns() -> None
         told.append((done, total, threading.current_thread().name))
         assert PROCESSOR.run(lambda: 7, tokens=1) == 7  # the turn is free
 
-    assert in_turns(counting(3), tokens=1, progress=report) == 3
+    assert in_turns(Work(3), tokens=1, progress=report) == 3
     here = threading.current_thread().name
     assert told == [(1, 3, here), (2, 3, here), (3, 3, here)]
     assert in_turns(lambda _: torch.is_inference_mode_enabled(), tokens=1)
@@ -54,15 +46,14 @@ def test_an_exception_of_the_caller_cancels_the_work_at_that_step() -> None:
         if done == 2:
             raise Cancelled
 
-    work = counting(5)
-    before = own_threads()
+    work = Work(5)
     with pytest.raises(Cancelled):
         in_turns(work, tokens=1, progress=cancel)
     for thread in threading.enumerate():
         if thread.name == "steps":
             thread.join(5)
     assert work.done == 2
-    assert own_threads() == before
+    assert not any(thread.name == "steps" for thread in threading.enumerate())
 
 
 def test_an_exception_of_the_work_reaches_the_caller() -> None:
@@ -81,7 +72,7 @@ def test_work_that_gets_no_turn_never_begins(monkeypatch: pytest.MonkeyPatch) ->
             raise InputError("Wait 5 seconds.")
 
     monkeypatch.setattr(turns, "PROCESSOR", Closed)
-    work = counting(2)
+    work = Work(2)
     with pytest.raises(InputError, match="Wait 5 seconds"):
         in_turns(work, tokens=1)
     assert work.done == 0

@@ -58,15 +58,6 @@ def test_requests_grow_back_with_time_up_to_those_of_a_minute() -> None:
         allowances.admit(Visit("one"))
 
 
-def test_an_answer_of_many_passes_is_one_request() -> None:
-    allowances = Allowances(requests=1, seconds=100, clock=Clock())
-    visit = Visit("one")
-    for _ in range(50):
-        allowances.admit(visit)
-    with pytest.raises(LimitError):
-        allowances.admit(Visit("one"))
-
-
 def test_seconds_end_a_long_job_and_grow_back() -> None:
     clock = Clock()
     allowances = Allowances(requests=100, seconds=20, clock=clock)
@@ -98,28 +89,21 @@ def test_the_visitors_of_one_network_have_ten_times_as_much_together() -> None:
     allowances.admit(Visit("one more", network="192.0.2.7"))
 
 
-def test_asking_whether_a_call_would_be_admitted_counts_nothing() -> None:
-    allowances = Allowances(requests=1, seconds=100, clock=Clock())
+def test_what_is_only_asked_for_no_one_or_for_one_who_has_gone() -> None:
+    allowances, visit = Allowances(requests=1, seconds=100, clock=Clock()), Visit("one")
     for _ in range(5):
-        allowances.admit(Visit("one"), count=False)
-    allowances.admit(Visit("one"))
+        allowances.admit(visit, count=False)
+    for _ in range(50):  # an answer of many passes is one request
+        allowances.admit(visit)
     with pytest.raises(LimitError):
         allowances.admit(Visit("one"), count=False)
-
-
-def test_no_one_computes_for_a_visitor_who_has_gone() -> None:
-    visit = Visit("one")
     visit.cancelled = True
     with pytest.raises(Cancelled):
-        Allowances(requests=1, seconds=1, clock=Clock()).admit(visit)
-
-
-def test_what_is_for_no_one_is_not_limited() -> None:
-    allowances = Allowances(requests=1, seconds=1, clock=Clock())
-    for _ in range(3):
-        allowances.admit(Visit(""))
-        allowances.charge(Visit(""), 10.0)
-    assert len(allowances) == 0
+        allowances.admit(visit)
+    before = len(allowances)
+    allowances.charge(Visit(""), 1_000.0)
+    allowances.admit(Visit(""))
+    assert len(allowances) == before == 1
 
 
 def test_accounts_are_bounded_and_the_longest_unused_goes() -> None:

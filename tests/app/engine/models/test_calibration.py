@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
 from app.features.next_sentence.task import next_sentence
 from app.features.qa import view as qa_view
-from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.records.results import Calibration
 from app.words.notes import calibrated
@@ -71,16 +69,14 @@ def test_each_head_has_the_temperature_that_its_configuration_names(
     assert tiny_engine.calibration(BertForMaskedLM) == Calibration(1.0, False, "")
 
 
-@pytest.mark.parametrize(
-    "told", ["text", ["list"], {"BertForMaskedLM": 3}, {"BertForMaskedLM": None}]
-)
 def test_what_a_stranger_wrote_about_the_fitting_is_no_error(
-    tiny_folder: Path, tmp_path: Path, told: object
+    tiny_folder: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "strange"
-    shutil.copytree(tiny_folder, folder)
-    change(folder / "config.json", temperatures=ROOT, temperatures_fitted_on=told)
-    assert Engine(str(folder)).calibration(BertForMaskedLM) == Calibration(1.7, True, "")
+    for number, told in enumerate(("text", ["list"], {"BertForMaskedLM": 3})):
+        folder = tmp_path / str(number)
+        shutil.copytree(tiny_folder, folder)
+        change(folder / "config.json", temperatures=ROOT, temperatures_fitted_on=told)
+        assert Engine(str(folder)).calibration(BertForMaskedLM) == Calibration(1.7, True, "")
 
 
 def test_fill_mask_divides_scores_and_keeps_the_ranking(warm: Engine, tiny_engine: Engine) -> None:
@@ -157,15 +153,10 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
     odds = np.exp(result.no_answer_score / 3.0)
     assert result.null_probability == pytest.approx(odds / (1 + odds))
-    assert "of its own" not in _explained(result)
 
 
 def _drawn(screen: Screen) -> str:
     return "".join(map(str, screen.report().drawn()))
-
-
-def _explained(result: QaResult) -> str:
-    return "".join(map(str, qa_view.explanation(result)))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -181,57 +172,17 @@ def test_every_page_says_what_its_probabilities_are_worth(
     warm: Engine, tiny_engine: Engine
 ) -> None:
     def told(engine: Engine) -> list[str]:
-        answer = qa(engine, PASSAGE, "who sat")
         return [
             _drawn(next_sentence_view.screen(next_sentence(engine, "the cat", "sat"))),
-            _explained(answer),
+            "".join(map(str, qa_view.explanation(qa(engine, PASSAGE, "who sat")))),
             str(ner_view.trust(ner(engine, "the cat sat"))),
             _drawn(classification_view.screen(classification(engine, "the cat sat"))),
             _drawn(choice_view.screen(multiple_choice(engine, "the cat", ("sat", "a dog")))),
+            _drawn(fill_mask_view.screen(fill_mask(engine, "the [MASK] sat"))),
         ]
 
-    temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
-    for said, temperature in zip(told(warm), temperatures, strict=True):
-        assert f"divided by a temperature of {temperature} " in said
-    scale = warm.calibration(BertForMaskedLM)
-    assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
-    for said in told(tiny_engine):
-        assert "Not calibrated" in said and "need not be right seven times in ten" in said
-    one, other = (
-        _drawn(fill_mask_view.screen(fill_mask(engine, "the [MASK] sat")))
-        for engine in (warm, tiny_engine)
-    )
-    assert "a temperature of 1.70 (fitted on" in one and "Not calibrated" in other
-
-
-def test_the_note_on_the_threshold_counts_with_the_temperature(
-    warm: Engine, tiny_engine: Engine
-) -> None:
-    plain = _explained(qa(tiny_engine, PASSAGE, "who sat"))
-    assert "2.7 times as likely, at +2 it is 7.4 times" in plain
-    divided = _explained(qa(warm, PASSAGE, "who sat"))
-    assert "1.6 times as likely, at +2 it is 2.7 times" in divided  # e^(1/2), e^(2/2)
-
-
-def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
-    result = qa(warm, PASSAGE, "who sat")
-    said = _explained(result)
-    assert "is divided by a temperature of its own, 2.00." in said
-    told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
-    assert "2.00, fitted on rows &lt;b&gt;." in _explained(told)
-
-
-def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:
-    result = next_sentence(warm, "the cat", "sat")
-    sure = replace(result, probabilities=(0.97, 0.03))
-    assert "holds on average, over pairs like those" in str(next_sentence_view.oversure(sure))
-    raw = replace(sure, calibration=Calibration())
-    assert "does not mean that such answers are right" in str(next_sentence_view.oversure(raw))
-
-
-def test_a_temperature_of_one_that_was_fitted_is_called_calibrated() -> None:
-    said = str(calibrated(Calibration(1.0, True, "texts"), "words"))
-    assert said.startswith(
-        "Calibrated: logits are divided by a temperature of 1.00 (fitted on texts)"
-    )
-    assert "about seven in ten words with 70 % are right" in said
+    for said, temperature in zip(told(warm), ("2.50", "3.00", "0.60", "4.00", "0.50", "1.70"),
+                                 strict=True):  # fmt: skip
+        assert f"a temperature of {temperature} " in said
+    assert "(fitted on masked &lt;words&gt;)" in str(calibrated(warm.calibration(BertForMaskedLM)))
+    assert all("Not calibrated" in said for said in told(tiny_engine))

@@ -5,7 +5,6 @@ import re
 from app.engine.models.curated import CURATED, PINNED
 from app.engine.models.hub import parse_hub_id
 from app.settings import ROOT
-from bert_core.families import FAMILIES
 from bert_core.model.kinds import KINDS
 
 
@@ -16,16 +15,6 @@ def test_every_curated_model_has_a_valid_id_a_use_and_a_plausible_size() -> None
         assert 400 <= each.megabytes <= 450 or "/bert" not in each.wanted.name  # in 32-bit floats
         assert each.heads and set(each.heads) <= set(KINDS)
         assert each.licence in {"", "Apache 2.0", "MIT", "CC BY 4.0"}
-
-
-def test_every_task_of_bert_has_its_curated_model_once_and_every_family_has_one() -> None:
-    assert len({each.wanted for each in CURATED}) == len(CURATED)
-    uses = [each.can for each in CURATED if "/bert" in each.wanted.name]
-    assert len(uses) == 5
-    for word in ("masked", "capitals", "entities", "answering", "sentiment"):
-        assert sum(word in use for use in uses) == 1
-    for family in FAMILIES:
-        assert any(family in each.wanted.name for each in CURATED), family
 
 
 def test_pinned_models_are_named_by_whole_commits() -> None:

@@ -12,6 +12,7 @@ import torch
 from app.engine.compute.recent import Cache
 from app.engine.models import Engine
 from app.engine.models import engine as engine_module
+from app.engine.models.papers import fingerprint
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -75,30 +76,16 @@ def test_a_fine_tuned_checkpoint_answers_as_what_it_is(tmp_path: Path) -> None:
     assert not torch.equal(fresh, stored)
 
 
-def test_models_are_in_evaluation_mode(tiny_engine: Engine) -> None:
-    assert not tiny_engine.model(BertForMaskedLM).training
-    assert not tiny_engine.model(BertForPreTraining).training
-
-
-def test_a_head_in_the_file_is_not_missing(tiny_engine: Engine) -> None:
-    assert tiny_engine.missing("BertForMaskedLM") == ()
+def test_what_a_file_lacks_is_named(tiny_engine: Engine, headless_folder: Path) -> None:
+    headless = Engine(str(headless_folder))
+    for engine in (tiny_engine, headless):
+        assert engine.missing("BertForMaskedLM") == ()
+        assert not engine.model(BertForMaskedLM).training
     assert tiny_engine.missing("BertForNextSentencePrediction") == ()
-
-
-def test_a_head_that_the_file_lacks_is_named(headless_folder: Path) -> None:
-    engine = Engine(str(headless_folder))
-    assert engine.missing("BertForMaskedLM") == ()
-    missing = engine.missing("BertForNextSentencePrediction")
-    assert "cls.seq_relationship.weight" in missing
-    assert "bert.pooler.dense.weight" in missing
-
-
-def test_a_class_that_does_not_exist_is_refused(tiny_engine: Engine) -> None:
+    missing = headless.missing("BertForNextSentencePrediction")
+    assert {"cls.seq_relationship.weight", "bert.pooler.dense.weight"} <= set(missing)
     with pytest.raises(InputError, match="BertForPoetry"):
         tiny_engine.missing("BertForPoetry")
-
-
-def test_a_model_that_does_not_exist_is_refused() -> None:
     with pytest.raises(MissingFileError, match="no-such-model"):
         Engine("no-such-model")
 
@@ -147,31 +134,21 @@ def test_provenance_names_the_folder_but_not_its_path(
     assert card.lower_case
 
 
-def test_the_fingerprint_is_what_other_tools_compute(
-    tiny_engine: Engine, tiny_folder: Path
+def test_the_fingerprint_is_what_other_tools_compute_and_changes_with_every_weight(
+    tiny_engine: Engine, tiny_folder: Path, headless_folder: Path, tmp_path: Path
 ) -> None:
     files = ["model.safetensors", *sorted(tiny_folder.glob("heads/*/model.safetensors"))]
     digest = hashlib.sha256(b"".join((tiny_folder / file).read_bytes() for file in files))
     assert len(files) == 5
     assert tiny_engine.provenance.fingerprint == digest.hexdigest()[:12]
-
-
-def test_another_head_on_the_same_encoder_is_another_model(
-    tiny_engine: Engine, tiny_folder: Path, tmp_path: Path
-) -> None:
     other = tmp_path / "other"
     shutil.copytree(tiny_folder, other)
     weights = other / "heads" / "BertForQuestionAnswering" / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
-    assert Engine(str(other)).provenance.fingerprint != tiny_engine.provenance.fingerprint
-
-
-def test_the_fingerprint_changes_with_the_weights(
-    tiny_engine: Engine, headless_folder: Path
-) -> None:
-    assert Engine(str(headless_folder)).provenance.fingerprint != tiny_engine.provenance.fingerprint
+    found = {fingerprint(each) for each in (tiny_folder, headless_folder, other)}
+    assert len(found) == 3
 
 
 def test_eight_threads_get_the_numbers_that_one_gets(
@@ -233,15 +210,6 @@ def test_an_answer_is_kept_without_the_vectors_that_no_page_reads(
     assert 0 < recent.held < vectors
 
 
-def test_one_shape_of_input_serves_one_and_many(tiny_engine: Engine) -> None:
-    encoding = tiny_engine.tokenizer.encode("the cat")
-    one, listed = (tiny_engine.run(BertForMaskedLM, x) for x in (encoding, [encoding]))
-    assert one.logits is not None and listed.logits is not None
-    torch.testing.assert_close(one.logits, listed.logits)
-    with pytest.raises(InputError, match="empty"):
-        tiny_engine.run(BertForMaskedLM, [])
-
-
 def test_logits_of_many_inputs_are_those_of_each_in_the_same_order(tiny_engine: Engine) -> None:
     texts = ["the cat", "a " * 30, "river", *["the dog sat"] * 9]
     encodings = [tiny_engine.tokenizer.encode(text) for text in texts]
@@ -256,6 +224,8 @@ def test_logits_of_many_inputs_are_those_of_each_in_the_same_order(tiny_engine: 
     assert [done for done, _ in told] == [8, 12]
     with pytest.raises(InputError, match="empty"):
         tiny_engine.logits(BertForSequenceClassification, [])
+    with pytest.raises(InputError, match="empty"):
+        tiny_engine.run(BertForMaskedLM, [])
     long = tiny_engine.tokenizer.encode("a " * 60)
     with pytest.raises(InputError, match="62 tokens"):
         tiny_engine.logits(BertForSequenceClassification, [long])

@@ -21,10 +21,8 @@ from app.words.blocks import facts as block_of_facts
 from app.words.notes import holdings, misfit_note
 from bert_core import (
     BertForMaskedLM,
-    BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
-    BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
 )
@@ -35,12 +33,12 @@ from tests.conftest import VOCABULARY, save_heads, save_tiny
 TAGS = {"0": "O", "1": "B-PER", "2": "I-PER"}
 
 
-@pytest.fixture
-def make(tmp_path: Path) -> Callable[..., ModelFacts]:
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ModelFacts]:
     """Write a tiny model, change its configuration or vocabulary, and read what it brings."""
 
     def build(cls: Any, *, vocabulary: list[str] | None = None, **changes: Any) -> ModelFacts:
-        folder = save_tiny(tmp_path / f"model{len(list(tmp_path.iterdir()))}", cls)
+        folder = save_tiny(tmp_path_factory.mktemp("made"), cls)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         (folder / "config.json").write_text(json.dumps({**config, **changes}), encoding="utf-8")
         if vocabulary is not None:
@@ -92,44 +90,40 @@ def test_a_head_without_the_pooler_it_reads_from_is_told_so(tmp_path: Path) -> N
     assert says(facts, "BertForMaskedLM") == ""
 
 
-def test_a_classifier_of_texts_is_no_tagger_and_the_other_way_round(
+TEXTS, WORDS, CHOICES = (
+    "BertForSequenceClassification",
+    "BertForTokenClassification",
+    "BertForMultipleChoice",
+)
+NUMBERED = {"0": "LABEL_0", "1": "LABEL_1"}
+OF_LABELS: tuple[tuple[str, dict[str, Any], str, Severity | None, str], ...] = (
+    (TEXTS, {}, TEXTS, Severity.REMARK, "its 2 labels mean"),
+    (TEXTS, {}, WORDS, Severity.NOISE, "is a head for classifying texts"),
+    (TEXTS, {"id2label": {"0": "bad", "1": "good"}}, TEXTS, None, ""),
+    (TEXTS, {"architectures": None}, WORDS, Severity.NOISE, "does not say what it classifies"),
+    (TEXTS, {"architectures": None}, TEXTS, Severity.NOISE, "no trained"),
+    (WORDS, {}, TEXTS, Severity.NOISE, "is a head for labelling words"),
+    (WORDS, {"id2label": NUMBERED}, WORDS, Severity.REMARK, "its 2 labels mean"),
+    (WORDS, {"id2label": {"0": "O", "1": "B-PER"}}, WORDS, None, ""),
+    (WORDS, {"id2label": TAGS}, WORDS, Severity.UNUSABLE, "configuration, which has 3 labels"),
+    (WORDS, {"id2label": {"1": "O", "2": "B-PER"}}, WORDS, Severity.UNUSABLE, "id2label"),
+    (WORDS, {"id2label": {"0": "O", "2": "B-PER"}}, TEXTS, Severity.UNUSABLE, "expected"),
+    (WORDS, {"id2label": {"0": "O", "1": None}}, WORDS, Severity.UNUSABLE, "id2label"),
+    (WORDS, {"id2label": {"0": 0, "1": 1}}, WORDS, None, ""),  # no text, but can be shown
+    (CHOICES, {}, WORDS, Severity.NOISE, "is a multiple-choice head"),
+)
+
+
+@pytest.mark.parametrize(("cls", "changes", "need", "severity", "why"), OF_LABELS)
+def test_labels_decide_what_a_classifier_is_good_for(
     make: Callable[..., ModelFacts],
-) -> None:
-    texts = make(BertForSequenceClassification)
-    assert gravest(texts, "BertForSequenceClassification") is Severity.REMARK  # nameless labels
-    named = make(BertForSequenceClassification, id2label={"0": "bad", "1": "good"})
-    assert gravest(named, "BertForSequenceClassification") is None
-    assert gravest(texts, "BertForTokenClassification") is Severity.NOISE
-    assert "is a head for classifying texts" in says(texts, "BertForTokenClassification")
-    words = make(BertForTokenClassification)
-    assert gravest(words, "BertForSequenceClassification") is Severity.NOISE
-    assert "is a head for labelling words" in says(words, "BertForSequenceClassification")
-    choice = make(BertForMultipleChoice)
-    assert "is a multiple-choice head" in says(choice, "BertForTokenClassification")
-    untold = make(BertForSequenceClassification, architectures=None)
-    assert "does not say what it classifies" in says(untold, "BertForTokenClassification")
-    assert gravest(untold, "BertForSequenceClassification") is Severity.NOISE
-
-
-def test_labels_without_names_are_remarked_but_answered(make: Callable[..., ModelFacts]) -> None:
-    for changes in ({}, {"id2label": {"0": "LABEL_0", "1": "LABEL_1"}}):
-        facts = make(BertForTokenClassification, **changes)
-        assert gravest(facts, "BertForTokenClassification") is Severity.REMARK
-        assert "its 2 labels mean" in says(facts, "BertForTokenClassification")
-    named = make(BertForTokenClassification, id2label={"0": "O", "1": "B-PER"})
-    assert named.heads["BertForTokenClassification"].labels == ("O", "B-PER")
-    assert says(named, "BertForTokenClassification") == ""
-
-
-def test_a_head_that_contradicts_its_configuration_cannot_answer(
-    make: Callable[..., ModelFacts],
-) -> None:
-    facts = make(BertForTokenClassification, id2label=TAGS)
-    assert gravest(facts, "BertForTokenClassification") is Severity.UNUSABLE
-    assert "contradict its own configuration, which has 3 labels" in says(
-        facts, "BertForTokenClassification"
-    )
+    cls: str, changes: dict[str, Any], need: str, severity: Severity | None, why: str,
+) -> None:  # fmt: skip
+    facts = make(KINDS[cls].cls, **changes)
+    assert gravest(facts, need) is severity
+    assert why in says(facts, need)
     assert gravest(facts) is None  # pages without a head can do with it
+    assert severity or says(facts, need) == ""
 
 
 @pytest.mark.parametrize("token", ["[MASK]", "[CLS]", "[SEP]"])
@@ -225,59 +219,34 @@ def test_an_encoder_of_its_own_is_known_and_counted(tiny_folder: Path, tmp_path:
     assert "encoder of its own" in words[0]
 
 
-def test_what_a_model_holds_is_told_in_words_and_signs(
+def test_what_a_model_holds_is_told_with_signs_and_escaped(
     tiny_folder: Path, make: Callable[..., ModelFacts]
 ) -> None:
     rows = {row.title: row for row in heads(read_facts(tiny_folder))}
     assert rows["Labels of words"].labels == ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
-    assert rows["Labels of texts"].labels == ("bad", "good", "odd")
     assert all(row.there for row in rows.values())
     less = heads(make(BertForMaskedLM))
     assert [row.title for row in less if row.there] == ["Hidden words"]
     markup = str(holdings(less, ["odd.<tensor>"]))
     assert markup.count("✓") == 1 and markup.count("✗") == len(rows) - 1 == 5
-    assert "Not used by any page: 1 tensor" in markup
     assert "odd.&lt;tensor&gt;" in markup
-    texts = {row.title: row for row in heads(make(BertForSequenceClassification))}
-    assert "classifier is a head for classifying texts" in texts["Labels of words"].says
-    broken = {row.title: row for row in heads(make(BertForTokenClassification, id2label=TAGS))}
-    assert "contradict" in broken["Labels of words"].says
-    assert not broken["Labels of words"].there
-
-
-BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-@pytest.mark.parametrize("sign", BIDI)
-def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
-    make: Callable[..., ModelFacts], sign: str
-) -> None:
-    odd, told = f"B-{sign}REP", f"B-[U+{ord(sign):04X}]REP"
-    facts = make(BertForTokenClassification, id2label={"0": "O", "1": odd})
-    label_list = str(holdings(heads(facts), [odd]))
-    note = str(misfit_note(f"It has {odd}.", [odd], grave=True, noise=True))
-    lines = [str(block_of_facts([("Licence", odd)], "facts"))]
-    for markup in (label_list, note, *lines):
-        assert sign not in markup and told in markup
-    assert label_list.count(told) == note.count(told) == 2
-
-
-def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., ModelFacts]) -> None:
-    facts = make(BertForTokenClassification, id2label={"0": 0, "1": 1})
-    assert facts.heads["BertForTokenClassification"].labels == ("0", "1")
 
 
 @pytest.mark.parametrize(
-    "names", [{"1": "O", "2": "B-PER"}, {"0": "O", "2": "B-PER"}, {"0": "O", "1": None}]
+    "sign", "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
-def test_labels_that_cannot_be_used_stop_only_what_needs_them(
-    make: Callable[..., ModelFacts], names: dict[str, str | None]
+def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
+    tiny_folder: Path, sign: str
 ) -> None:
-    facts = make(BertForTokenClassification, id2label=names)
-    for name in ("BertForTokenClassification", "BertForSequenceClassification"):
-        assert gravest(facts, name) is Severity.UNUSABLE
-        assert "id2label" in says(facts, name) and "expected" in says(facts, name)
-    assert gravest(facts) is None
+    odd, told = f"B-{sign}REP", f"B-[U+{ord(sign):04X}]REP"
+    found = read_facts(tiny_folder)
+    head = replace(found.heads[WORDS], labels=("O", odd))
+    facts = replace(found, heads={**found.heads, WORDS: head})
+    label_list = str(holdings(heads(facts), [odd]))
+    note = str(misfit_note(f"It has {odd}.", [odd], grave=True, noise=True))
+    for markup in (label_list, note, str(block_of_facts([("Licence", odd)], "facts"))):
+        assert sign not in markup and told in markup
+    assert label_list.count(told) == note.count(told) == 2
 
 
 def test_unused_tensors_are_named(tmp_path: Path) -> None:
@@ -321,24 +290,6 @@ def test_the_folder_of_a_sentence_transformer_is_on_offer(
     (tmp_path / "models" / "adapter").mkdir()
     (tmp_path / "models" / "adapter" / "adapter_config.json").write_text("{}")
     assert "merge_and_unload" in dict(not_models())["adapter"]
-
-
-def test_a_note_names_the_first_parameters_and_counts_the_rest() -> None:
-    names = [f"p{number}" for number in range(9)]
-    note = str(misfit_note("Why.", names, grave=True, noise=True))
-    assert "no trained weights" in note and "noise" in note and 'role="alert"' in note
-    assert "p5" in note and "p6" not in note and "and 3 more" in note
-    remark = str(misfit_note("Why <b>.", (), grave=False, noise=False))
-    assert 'role="note"' in remark and "noise" not in remark and "&lt;b&gt;" in remark
-
-
-def test_characters_without_a_shape_are_seen_in_what_strangers_named(
-    make: Callable[..., ModelFacts],
-) -> None:
-    facts = make(BertForTokenClassification, id2label={"0": "O", "1": "B-\u202ePER"})
-    drawn = str(holdings(heads(facts), ["bert.\u202eweight"]))
-    assert "B-[U+202E]PER" in drawn and "bert.[U+202E]weight" in drawn
-    assert "\u202e" not in drawn + str(block_of_facts([("Licence", "\u202etim")], "facts"))
 
 
 def test_a_model_without_all_its_layers_is_not_read_and_not_opened(tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def test_a_card_that_is_no_file_says_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("device", "called"),
-    [(None, "processor"), ("cpu", "processor"), ("cuda:1", "GPU, H200"), ("mps", "GPU (mps)")],
+    [("cpu", "processor"), ("cuda:1", "GPU, H200"), ("mps", "GPU (mps)")],
 )
 def test_the_device_is_called_what_people_call_it(
-    monkeypatch: pytest.MonkeyPatch, device: str | None, called: str
+    monkeypatch: pytest.MonkeyPatch, device: str, called: str
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "H200")
-    assert _device(None if device is None else torch.device(device)) == called
+    assert _device(torch.device(device)) == called

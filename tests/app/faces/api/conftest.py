@@ -26,22 +26,15 @@ GRADIO = "/gradio"
 
 @dataclass(frozen=True)
 class Api:
-    """The running interface.
-
-    Attributes:
-        address: of the server.
-    """
+    """The running interface, at an address, and a client."""
 
     address: str
+    client: httpx.Client
 
     def post(self, path: str, json: object = None, **options: Any) -> httpx.Response:
         """Post to a path of the server; `content` is sent as it is."""
         options.setdefault("content", dumps(json))
-        return httpx.post(f"{self.address}{path}", timeout=PATIENCE, verify=False, **options)
-
-    def get(self, path: str, **options: Any) -> httpx.Response:
-        """Fetch a path of the server."""
-        return httpx.get(f"{self.address}{path}", timeout=PATIENCE, verify=False, **options)
+        return self.client.post(path, **options)
 
 
 def visitor() -> dict[str, str]:
@@ -68,7 +61,9 @@ def server() -> Iterator[Api]:
         )
 
     with running(gate, 500) as found:
-        yield Api(f"http://127.0.0.1:{found.port}")
+        address = f"http://127.0.0.1:{found.port}"
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            yield Api(address, client)
 
 
 @pytest.fixture

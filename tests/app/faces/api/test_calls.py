@@ -6,7 +6,6 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,7 +24,6 @@ from app.faces.paper.answers import BODY_BYTES, record
 from app.faces.paper.json import meanings
 from app.lessons.shelf import shelf
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
-from tests.family_models import FAMILIES, of_family
 from tests.wrong_values import WRONG
 
 EVERY = pytest.mark.parametrize(
@@ -81,22 +79,19 @@ def events(found: httpx.Response) -> list[tuple[str, Any]]:
 
 
 @EVERY
-def test_every_task_answers_with_the_fields_of_its_result(
-    api: Api, tiny_engine: Engine, task: Declared
-) -> None:
-    given = values(task)
-    found = direct(api, task.feature.slug, given)
-    wanted = record(answer(task, tiny_engine, given))
+def test_every_task_answers_with_the_fields_of_its_result(api: Api, task: Declared) -> None:
+    found = direct(api, task.feature.slug, values(task))
     assert found.status_code == 200
-    assert found.json() == json.loads(json.dumps(wanted, allow_nan=False))
+    assert list(found.json()) == [*meanings(task.result), "provenance"]
     assert len(found.content) < 60_000, "not a small answer"
 
 
 @FORMS
-def test_all_forms_give_the_same_result(api: Api, ask: Ask) -> None:
+def test_all_forms_give_the_result_of_the_function(api: Api, tiny_engine: Engine, ask: Ask) -> None:
     given = {"text": "the [MASK] sat", "top_k": 2}
+    wanted = record(answer(declared("fill_mask"), tiny_engine, given))
     found = read(ask(api, "fill_mask", given))
-    assert found == direct(api, "fill_mask", given).json()
+    assert found == json.loads(json.dumps(wanted, allow_nan=False))
     assert [len(slot["candidates"]) for slot in found["slots"]] == [2]
 
 
@@ -119,7 +114,7 @@ def test_many_callers_get_their_own_answers(api: Api, ask: Ask) -> None:
     def call(word: str) -> None:
         found[word] = ask(api, "fill_mask", {"text": f"{word} [MASK]"}, headers=visitor()).text
 
-    words = [f"{MARKER}-{number}-end" for number in range(8)]
+    words = [f"{MARKER}-{number}-end" for number in range(20)]
     threads = [threading.Thread(target=call, args=(word,)) for word in words]
     for each in threads:
         each.start()
@@ -165,10 +160,13 @@ def test_a_wrong_call_is_answered_with_the_reason_and_the_status_the_web_has_for
     assert says in found.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask"])
-def test_another_method_is_refused_with_the_right_one(api: Api, path: str) -> None:
-    found = api.get(path)
-    assert (found.status_code, found.headers["allow"]) == (405, "POST")
+PATHS = ("/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp")
+
+
+def test_another_method_is_refused_with_the_right_one(api: Api) -> None:
+    for path in PATHS:
+        found = api.client.get(path)
+        assert (found.status_code, found.headers["allow"]) == (405, "POST")
 
 
 NO_JSON = {
@@ -187,11 +185,11 @@ NO_JSON = {
 }
 
 
-@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
-def test_what_is_not_json_is_a_bad_request(api: Api, path: str) -> None:
-    for kind, body in NO_JSON.items():
+@pytest.mark.parametrize("body", NO_JSON.values(), ids=NO_JSON)
+def test_what_is_not_json_is_a_bad_request(api: Api, body: bytes) -> None:
+    for path in PATHS:
         found = api.post(path, content=body)
-        assert found.status_code == 400 and "not JSON" in found.text, kind
+        assert found.status_code == 400 and "not JSON" in found.text
 
 
 @FORMS
@@ -199,14 +197,12 @@ def test_half_of_a_character_is_a_wrong_value(api: Api, ask: Ask) -> None:
     assert "half of a character" in read(ask(api, "fill_mask", {"text": "\ud800 [MASK]"}))
 
 
-@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
-def test_a_request_that_is_too_long_is_refused(api: Api, path: str) -> None:
-    found = api.post(path, {"text": "a" * BODY_BYTES})
-    assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
-
-
-def test_the_longest_text_is_taken(api: Api) -> None:
-    assert direct(api, "tokenizer", {"text": "é " * 50_000}).status_code == 200
+def test_a_request_that_is_too_long_is_refused_and_the_longest_text_is_read(api: Api) -> None:
+    for path in PATHS:
+        found = api.post(path, {"text": "a" * BODY_BYTES})
+        assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
+    long = {"text": "é " * 50_000, "nothing": 1}
+    assert "no parameter 'nothing'" in read(direct(api, "tokenizer", long))
 
 
 def test_nothing_is_made_up_for_a_head_that_was_not_trained(
@@ -277,7 +273,6 @@ def test_a_call_that_is_too_many_waits_nowhere(
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
 
 
-@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -287,10 +282,11 @@ def test_a_call_that_is_too_many_waits_nowhere(
     ],
 )
 def test_strangers_are_refused_before_a_call_is_read(
-    api: Api, path: str, headers: dict[str, str], status: int
+    api: Api, headers: dict[str, str], status: int
 ) -> None:
-    found = api.post(path, content=iter([b"{}"]), headers=headers)
-    assert found.status_code == status and found.headers["connection"] == "close"
+    for path in PATHS:
+        found = api.post(path, content=iter([b"{}"]), headers=headers)
+        assert found.status_code == status and found.headers["connection"] == "close"
 
 
 def test_work_ends_when_its_caller_has_gone(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,21 +330,8 @@ def test_a_bug_is_an_apology_with_a_number_and_its_text_is_in_no_log(
         assert MARKER not in text and "Traceback" not in text
 
 
-@pytest.mark.parametrize(
-    "path", [f"{OURS}/run/fill_mask", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"]
-)
-def test_wrong_calls_leave_nothing_in_the_log(
-    api: Api, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], path: str
-) -> None:
-    bodies = ({"data": [MARKER]}, {"data": [{MARKER: [MARKER]}] * 4}, {MARKER: MARKER}, MARKER)
-    with caplog.at_level(logging.WARNING):
-        for body in (*bodies, [MARKER]):
-            assert api.post(path, body, headers={"X-A": MARKER}).status_code >= 400
-    assert "".join(capfd.readouterr()) + caplog.text == ""
-
-
 def test_lessons_are_listed_as_they_are_in_their_files(api: Api) -> None:
-    found = api.get("/api/lessons")
+    found = api.client.get("/api/lessons")
     assert found.status_code == 200
     rows = {each["slug"]: each for each in found.json()["lessons"]}
     assert rows.keys() == shelf().lessons.keys()
@@ -357,7 +340,7 @@ def test_lessons_are_listed_as_they_are_in_their_files(api: Api) -> None:
 
 
 def test_openapi_describes_every_task(api: Api) -> None:
-    found = api.get("/api/openapi.json").json()
+    found = api.client.get("/api/openapi.json").json()
     assert found == application("/api", "/mcp", OURS).openapi()
     assert OpenAPI.model_validate(found)
     for task in all_declared():
@@ -380,14 +363,3 @@ def allows_its_default(schema: dict[str, Any], required: bool) -> None:
         assert default in kinds[0]["enum"]
     elif kinds[0]["type"] in {"integer", "number"}:
         assert kinds[0].get("minimum", default) <= default <= kinds[0].get("maximum", default)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_answers_over_http_or_says_what_it_was_not_trained_on(
-    api: Api, family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(of_family(tmp_path, family)))
-    filled = direct(api, "fill_mask", {"text": "the cat ___ on the [MASK]."})
-    assert filled.status_code == 200 and len(filled.json()["slots"]) == 2
-    refused = direct(api, "next_sentence", {"first": "the cat sat.", "second": "the dog sat."})
-    assert refused.status_code == 422 and "was not trained" in refused.json()["error"]

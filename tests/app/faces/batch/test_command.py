@@ -132,10 +132,10 @@ def test_nothing_is_lost_or_twice_after_a_kill_and_a_stop(
     batch: Batch, tmp_path: Path, tiny_model: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    count, chance = 600, random.Random()
+    count, chance = 240, random.Random()
     arguments = ["fill_mask", str(many(tmp_path, count)), "--out", "out.jsonl", "--top-k", "1"]
     process = batch(*arguments)
-    wait_for_parts(tmp_path, chance.randrange(1, 80), process)
+    wait_for_parts(tmp_path, chance.randrange(1, 60), process)
     own = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     workers = own.read_text().split() if own.exists() else []
     process.send_signal(signal.SIGKILL)

@@ -11,7 +11,7 @@ from app.faces import ask
 from app.faces.paper.page import Asked, page
 from app.faces.streamlit import components
 from app.words.html import tag
-from app.words.report import Report
+from app.words.screen import Report
 
 
 def test_the_page_has_result_model_caution_and_script(tiny_engine: Engine) -> None:

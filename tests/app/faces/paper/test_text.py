@@ -9,7 +9,7 @@ from app.faces.paper.text import as_text
 from app.words.blocks import fold, hint, record_table
 from app.words.html import Html, tag, visible
 from app.words.pictures import picture, svg
-from app.words.report import Report
+from app.words.screen import Report
 
 
 @pytest.fixture

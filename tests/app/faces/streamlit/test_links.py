@@ -46,25 +46,6 @@ def key_of(at: AppTest) -> str:
 # -- the store -------------------------------------------------------------------------------------
 
 
-def test_the_store_finds_a_text_by_its_key_alone_and_no_two_keys_are_alike() -> None:
-    store = Shelf(5_000, 10**6)
-    keys = [store.keep({"text": str(n)}) for n in range(2_000)]
-    assert len(set(keys)) == 2_000
-    assert min(map(len, keys)) >= 16  # 96 bits
-    assert store.find(keys[7]) == {"text": "7"}
-    assert store.find(keys[7][:-1]) is None and store.find("") is None
-
-
-def test_the_oldest_texts_leave_when_there_are_too_many_or_they_are_too_large() -> None:
-    few = Shelf(3, 10**6)
-    keys = [few.keep({"text": str(n)}) for n in range(5)]
-    assert [few.find(key) is None for key in keys] == [True, True, False, False, False]
-    small = Shelf(100, 10)
-    first, second, third = (small.keep({"text": text}) for text in ("aaaa", "éé", "cccc"))
-    assert small.find(first) is None  # 4 + 4 + 4 bytes
-    assert small.find(second) == {"text": "éé"} and small.find(third) == {"text": "cccc"}
-
-
 def test_a_text_is_kept_for_a_day() -> None:
     now = [1_000.0]
     store = Shelf(10, 100, clock=lambda: now[0])

@@ -25,44 +25,9 @@ from tests.drawings import elements
 from tests.snippets import ran
 
 
-def shares(engine: Engine, tokens: list[str], at: int) -> torch.Tensor:
-    """Return probabilities (V,) at one place, of tokens without [CLS] and [SEP]."""
-    ids = engine.tokenizer.convert_tokens_to_ids(["[CLS]", *tokens, "[SEP]"])
-    row = engine.score_rows(torch.tensor([ids]), torch.tensor([[at + 1]]))[0, 0]
-    return torch.softmax(row.double(), dim=-1)
-
-
 @pytest.fixture
 def together(tiny_engine: Engine) -> TogetherResult:
     return fill_together(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat on [MASK]."))
-
-
-def test_joint_fillings_multiply_conditionals_from_left_to_right(
-    tiny_engine: Engine, together: TogetherResult
-) -> None:
-    vocabulary = tiny_engine.tokenizer.vocab
-    assert together.positions == (2, 5) and len(together.fillings) == together.width == 10
-    for each in together.fillings:
-        (first,), (second,) = each.pieces
-        alone = shares(tiny_engine, ["the", "[MASK]", "sat", "on", "[MASK]", "."], 1)
-        then = shares(tiny_engine, ["the", first, "sat", "on", "[MASK]", "."], 4)
-        expected = float(alone[vocabulary[first]] * then[vocabulary[second]])
-        assert each.probability == pytest.approx(expected, rel=1e-4)
-        assert each.per_piece == pytest.approx(math.sqrt(expected), rel=1e-4)
-    ranked = [each.probability for each in together.fillings]
-    assert ranked == sorted(ranked, reverse=True)
-
-
-def test_a_gap_takes_longer_words(tiny_engine: Engine) -> None:
-    found = fill_together(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat"), most=3)
-    for each in found.fillings:
-        (pieces,) = each.pieces
-        assert len(pieces) <= 3
-        if len(pieces) > 1:
-            assert each.words == (pieces[0] + "".join(p.removeprefix("##") for p in pieces[1:]),)
-            assert all(piece.startswith("##") for piece in pieces[1:])
-    means = [each.per_piece for each in found.fillings]
-    assert means == sorted(means, reverse=True)
 
 
 def test_masks_of_a_long_text_are_read_with_the_text_around_them(tiny_engine: Engine) -> None:
@@ -115,28 +80,6 @@ def test_bars_of_joint_fillings_show_their_probabilities(together: TogetherResul
 @pytest.fixture
 def surprised(tiny_engine: Engine) -> SurpriseResult:
     return surprise(tiny_engine, fill_mask(tiny_engine, "the cat is playing [MASK] <b>."))
-
-
-def test_every_piece_is_scored_as_in_a_loop_and_masks_are_not(
-    tiny_engine: Engine, surprised: SurpriseResult
-) -> None:
-    whole = tiny_engine.tokenizer.encode("the cat is playing [MASK] <b>.")
-    tokens = whole.tokens[1:-1]
-    assert [each.token for each in surprised.pieces] == [t for t in tokens if t != "[MASK]"]
-    words = whole.word_ids[1:-1]
-    for each in surprised.pieces:
-        at = each.position - 1
-        hidden = [
-            "[MASK]" if n >= at and words[n] == words[at] else token
-            for n, token in enumerate(tokens)
-        ]
-        row = shares(tiny_engine, hidden, at)
-        own = float(row[tiny_engine.tokenizer.vocab[each.token]])
-        assert each.probability == pytest.approx(own, rel=1e-4)
-        assert each.rank == int((row > own * (1 + 1e-6)).sum()) + 1
-        assert each.best_probability == pytest.approx(float(row.max()), rel=1e-4)
-    total = sum(math.log(each.probability) for each in surprised.pieces)
-    assert surprised.log_likelihood == pytest.approx(total, rel=1e-6)
 
 
 def test_the_odd_word_has_letters_if_any_word_has(tiny_engine: Engine) -> None:

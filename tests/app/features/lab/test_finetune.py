@@ -21,7 +21,6 @@ from app.features.lab.task_finetune_rows import READY, ready
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.errors import InputError
-from tests.snippets import ran
 from tests.strangers import until
 
 WORD = ("the cat sat on the mat", "a dog on the river bank")
@@ -69,26 +68,6 @@ def test_the_model_it_began_with_is_unchanged(tiny_engine: Engine) -> None:
     query = "encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(own.state_dict()[query], shared.state_dict()[query])
     assert run._model.config.temperatures == {}
-
-
-def test_equal_rows_give_equal_weights(tiny_engine: Engine, texts: Tuned) -> None:
-    again = tune(tiny_engine, ROWS, TEXTS, 50)
-    assert again.result.last.held_out == texts.result.last.held_out
-
-
-@pytest.mark.parametrize("kind", [TEXTS, WORDS])
-def test_the_python_lines_repeat_it_exactly(
-    kind: str, texts: Tuned, words: Tuned, tiny_folder: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    run = texts if kind == TEXTS else words
-    before = torch.get_num_threads()
-    monkeypatch.chdir(tmp_path)
-    extract(run, tmp_path)
-    ran(run.python.replace(f"name = {tiny_folder.name!r}", f"name = {str(tiny_folder)!r}"))
-    torch.set_num_threads(before)
-    ours, theirs = (tmp_path / f / "model.safetensors" for f in (".", "my-bert"))
-    assert ours.read_bytes() == theirs.read_bytes()
 
 
 def test_a_folder_that_transformers_opens(texts: Tuned, tmp_path: Path) -> None:

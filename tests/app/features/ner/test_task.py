@@ -133,19 +133,6 @@ def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
     ]
 
 
-def test_nothing_that_was_found_is_lost_by_selecting(planted: Engine) -> None:
-    result = ner(planted, "cat dog sat, river, mat on dog")
-    everything = result.reading.entities
-    least = sorted(entity.score for entity in everything)[2]
-    for only in ((), ("PER",), ("PER", "ORG"), ("MISC",)):
-        chosen = result.select(least=least, only=only)
-        parts = [*chosen.shown, *chosen.below, *chosen.other]
-        assert sorted(parts, key=lambda e: e.start) == list(everything)
-        assert all(e.score >= least and (not only or e.kind in only) for e in chosen.shown)
-        assert all(e.score < least for e in chosen.below)
-    assert result.select().shown == everything
-
-
 def test_a_text_of_six_thousand_pieces_is_read_to_its_end(long_reader: Engine) -> None:
     words = ["the", "sat", "on", "."] * 1_550
     words[5_400:5_402] = ["River", "bank"]

@@ -14,7 +14,7 @@ from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.settings import BUNDLED_MODEL
 from app.words.html import visible
-from app.words.pictures import figure
+from app.words.pictures import figure, listed
 from bert_core.reading.entities import AGGREGATIONS
 from tests.drawings import words
 from tests.snippets import ran
@@ -37,9 +37,9 @@ class Marked:
     title: str
 
 
-def drawn(result: NerResult, **chosen) -> list[Marked]:
+def drawn(result: NerResult) -> list[Marked]:
     """The marks of the text, in order."""
-    markup = str(view.running_text(result, result.select(**chosen)))
+    markup = str(view.running_text(result))
     return [
         Marked(shown(text), shown(label), *map(unescape, (look, style, title)))
         for look, style, title, text, label in re.findall(
@@ -56,7 +56,7 @@ def shown(markup: object) -> str:
 
 def typed(result: NerResult) -> str:
     """The text as it is drawn, without the labels."""
-    markup = str(view.running_text(result, result.select()))
+    markup = str(view.running_text(result))
     return shown(re.sub(r"<small.*?</small>", "", markup))
 
 
@@ -64,19 +64,20 @@ def typed(result: NerResult) -> str:
 def test_the_drawn_text_is_the_text_as_typed(planted: Engine, how: str, nasty: str) -> None:
     result = ner(planted, f"{nasty} cat <b>dog</b>", aggregation=how)  # type: ignore[arg-type]
     assert typed(result) == visible(result.text)
-    assert "<b>dog" not in str(view.running_text(result, result.select()))
+    assert "<b>dog" not in str(view.running_text(result))
     wanted = "".join(visible(result.text[e.start : e.end]) for e in result.reading.entities)
     assert "".join(mark.text for mark in drawn(result)) in wanted  # a character is drawn once
 
 
 def test_pieces_text_and_table_are_linked_by_the_same_keys(planted: Engine) -> None:
     result = ner(planted, "the mating cat")
-    table = view.entity_table(result, result.select())
-    text = str(view.running_text(result, result.select()))
+    text = str(view.running_text(result))
     spots = re.findall(r'<span data-at="([^"]*)">', text)
     cards = re.findall(r'<button[^>]*data-at="([^"]*)"', str(pieces_view.strip(result, 0)))
     assert cards == spots == ["0.0", "0.1", "0.2", "0.3"]
-    assert set(" ".join(table["at"]).split()) <= set(spots)
+    table, _ = view.screen(result).tabs["Table"]()
+    at = re.findall(r'<tr data-at="([^"]*)"', str(table))
+    assert at and set(" ".join(at).split()) <= set(spots)
     whole = re.findall(r'bx-ner-whole" data-at="([^"]*)"', str(pieces_view.strip(result, 0)))
     assert whole == ["0.1 0.2"]
 
@@ -88,17 +89,11 @@ def test_every_kind_of_thirty_has_a_look_of_its_own(tmp_path: Path) -> None:
     assert len(looks) == 30
 
 
-def test_the_legend_counts_what_is_found_and_what_is_shown(planted: Engine) -> None:
-    result = ner(planted, "cat, dog, river")
-    told = words(view.legend(result, result.select(only=["LOC"])))
-    assert "PER person 0 of 2" in told
-    assert "LOC place 1" in told
+def test_the_legend_counts_what_is_found(planted: Engine) -> None:
+    told = words(view.legend(ner(planted, "cat, dog, river")))
+    assert "PER person 2" in told and "LOC place 1" in told
     assert "ORG" not in told
-    chips = re.findall(
-        r'aria-pressed="(\w+)"', str(view.legend(result, result.select(only=["LOC"])))
-    )
-    assert chips == ["true", "false"]
-    assert view.legend(ner(planted, "the sat"), result.select()).markup == ""
+    assert view.legend(ner(planted, "the sat")).markup == ""
 
 
 def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty: str) -> None:
@@ -106,7 +101,7 @@ def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty:
     page = "".join(str(block) for block in view.screen(result).report().drawn())
     assert page.count("<script") == page.count("<img") == 0
     assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
-    assert str(view.running_text(result, result.select())) in page
+    assert str(view.running_text(result)) in page
 
 
 def test_the_snippet_computes_what_the_page_shows() -> None:
@@ -122,22 +117,9 @@ def test_the_snippet_computes_what_the_page_shows() -> None:
 
 def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -> None:
     result = ner(planted, "the sat on")
-    told = words(view.outcome(result, result.select(least=0.9)))
+    told = words(view.closest(result))
     assert told.startswith("Nothing found.")
     assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
-
-
-def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
-    result = ner(planted, "cat, dog, river")
-    assert words(view.outcome(result, result.select())) == ""
-    below = words(view.outcome(result, result.select(least=1.0)))
-    assert below.startswith("Nothing is left to show.") and "3 scored below 1.00" in below
-    best = max(entity.score for entity in result.reading.entities)
-    assert f"best of these has {best:.2f}" in below
-    other = words(view.outcome(result, result.select(only=["MISC"])))
-    assert "Nothing is left" in other and "3 with other labels" in other
-    some = words(view.outcome(result, result.select(only=["PER"])))
-    assert some == "Shown: 2 of 3. Hidden: 1 with other labels."
 
 
 def test_the_strip_shows_each_piece_its_label_and_whether_it_counts(planted: Engine) -> None:
@@ -163,7 +145,7 @@ def test_labels_out_of_rule_are_explained(planted: Engine) -> None:
 
 def test_the_table_of_pieces_adds_up(planted: Engine) -> None:
     result = ner(planted, "the mating dog, dog")
-    table = pieces_view.piece_table(result)
+    table = listed(pieces_view.piece_table(result))
     shares = table[[name for name in table.columns if name.startswith("P(")]]
     assert shares.sum(axis=1).tolist() == pytest.approx([1.0] * len(result.pieces))
     assert table["label"].tolist() == ["O", "B-ORG", "I-MISC", "I-PER", "O", "I-PER"]
@@ -179,10 +161,9 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     names = ("O", "B-<script>alert(1)</script>", "I-<script>alert(1)</script>", "B-\u202e![x](y)")
     known = {"cat": names[1], "dog": names[3]}
     result = ner(Engine(str(save_tagger(tmp_path, names=names, known=known))), "cat dog")
-    chosen = result.select()
     markup = [
-        view.running_text(result, chosen),
-        view.legend(result, chosen),
+        view.running_text(result),
+        view.legend(result),
         pieces_view.label_note(result),
         pieces_view.strip(result, 0),
         pieces_view.fault_note(result),
@@ -195,7 +176,7 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
 
 def test_a_long_text_scrolls_in_a_frame_that_keys_reach(planted: Engine) -> None:
     short, long = ner(planted, "the cat"), ner(planted, "the cat sat. " * 400)
-    one, other = (str(view.running_text(each, each.select())) for each in (short, long))
+    one, other = (str(view.running_text(each)) for each in (short, long))
     assert "tabindex" not in one and "<span data-at" in one
     assert 'tabindex="0"' in other and 'aria-label="The text with its entities marked"' in other
     assert "<span data-at" not in other and '<mark class="bx-ner-mark' in other

@@ -13,7 +13,7 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.words.format import percent
 from app.words.html import join
-from app.words.pictures import NARROW, WIDE
+from app.words.pictures import NARROW, WIDE, listed
 from tests.drawings import elements, words
 from tests.readers import by_token, planted
 from tests.snippets import ran
@@ -139,7 +139,7 @@ def test_bars_and_table_have_every_answer_and_no_answer(result: QaResult) -> Non
     shares = [*(each.probability for each in result.answers), result.null_probability]
     for share in shares:
         assert f">{percent(share)}<".replace("< 0", "&lt; 0") in str(picture.wide)
-    table = charts.answers_table(result)
+    table = listed(charts.answers_table(result), charts.ANSWER_COLUMNS)
     cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
     assert cut == table["text"].tolist()[:-1]
     assert table["probability"].iloc[-1] == result.null_probability
@@ -161,7 +161,7 @@ def test_curves_are_as_high_as_the_tasks_numbers(tiny_engine: Engine, high: floa
             [base - (base - top) * share / limit for share in values], abs=0.06
         )
     labels = re.findall(r"rotate\(-55[^>]*>(.*?)</text>", str(drawn))
-    assert labels == charts.words_table(result)["word"].tolist()
+    assert labels == charts.words_table(result, range(len(result.words)))["word"]
     band = elements(drawn, "rect", "bx-qa-band")[0]
     left, right = band.number("x"), band.number("x") + band.number("width")
     inside = [label for label, (x, _) in zip(labels, points(drawn, "start"), strict=True)

@@ -18,6 +18,7 @@ from app.features.tokenizer.task_compare import compare, other_models
 from app.features.tokenizer.task_vocabulary import look_up
 from app.features.tokenizer.view_cuts import cuts_table
 from app.settings import BUNDLED_MODEL
+from app.words.pictures import listed
 from bert_core.errors import InputError
 from bert_core.text.replay import LONGEST, BpeWord, UnigramWord
 from tests.drawings import elements, words
@@ -76,7 +77,7 @@ def test_each_row_of_merges_frames_the_pair_that_is_merged_next(
         assert framed == [name(symbol) for merge in word.merges for symbol in merge.pair]
         ranks = [int(n.replace(",", "")) for n in re.findall(r"rank ([\d,]+)", words(drawn))]
         assert ranks == [engine.tokenizer.ranks[merge.pair] for merge in word.merges]
-        table = cuts_table(word)
+        table = listed(cuts_table(word))
         assert list(table["rank"]) == ranks
         assert table["symbols before"][0] == " ".join(word.symbols)
         last = table.iloc[-1]
@@ -91,7 +92,7 @@ def test_the_ways_to_cut_a_word_are_listed_with_their_scores(
     engine = engines("albert")
     word = tokenizer(engine, "weather").replays[0].trace.words[0]
     assert isinstance(word, UnigramWord)
-    table = cuts_table(word)
+    table = listed(cuts_table(word))
     assert table["pieces"][0].split() == list(word.pieces)
     for pieces, total, behind in zip(
         table["pieces"], table["sum"], table["to the best"], strict=True
