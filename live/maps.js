@@ -2,7 +2,7 @@
 
 import { codes, headline, line, picture, visible, whole, WIDE } from "./blocks.js";
 import { h, SVG } from "./build.js";
-import { count, general, grouped, largest, percent } from "./numbers.js";
+import { count, crc32, general, grouped, largest, percent } from "./numbers.js";
 
 const LETTER = 9.6; // width of a letter of 17 units
 const SMALL = 64; // tokens a side of a matrix that is a table
@@ -356,11 +356,6 @@ function mosaic(small, side, layers, heads) {
 
 // -- images ---------------------------------------------------------------------------------------
 
-const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
-  return n;
-});
-
 /** Write shades as a PNG file (ISO/IEC 15948), stored without compression, as an address. */
 function png(numbers, columns) {
   const rows = numbers.length / columns;
@@ -393,15 +388,7 @@ function png(numbers, columns) {
 
 const word = (value) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255];
 
-function* chunk(name, body) {
-  let check = 0xffffffff;
-  const named = [...name].map((letter) => letter.charCodeAt(0));
-  yield* word(body.length);
-  for (const part of [named, body]) {
-    for (const each of part) {
-      check = CRC[(check ^ each) & 255] ^ (check >>> 8);
-      yield each;
-    }
-  }
-  yield* word(~check);
+function chunk(name, body) {
+  const bytes = [...new TextEncoder().encode(name), ...body];
+  return [...word(body.length), ...bytes, ...word(crc32(bytes))];
 }

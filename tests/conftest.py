@@ -253,11 +253,13 @@ def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
     from app.engine.models import Engine
     from app.faces.recorded.writing import record
-    from app.lessons.claims import stored
+    from app.lessons.measured import stored
 
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
-        patched.setattr("app.lessons.claims.count_again", lambda _, name: stored()[1][name])
+        patched.setattr(
+            "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
+        )
         return record(Engine(str(model)), folder, date, lambda _: None)
 
 

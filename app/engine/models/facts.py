@@ -44,35 +44,15 @@ _ERROR = "calibration error, "
 class HeadFacts:
     """What a model contains for one class."""
 
-    missing: Annotated[
-        tuple[str, ...], "parameters that no file supplies; () means all are trained"
-    ]
-    mismatched: Annotated[
-        tuple[str, ...],
-        "parameters whose tensor has a different shape from the one the configuration gives; if "
-        "there are any, the class cannot be built",
-    ]
+    missing: Annotated[tuple[str, ...], "parameters that no file supplies; () if all are trained"]
+    mismatched: Annotated[tuple[str, ...], "parameters of wrong shape, which keep it from use"]
     labels: Annotated[tuple[str, ...], "names of its outputs; () if the model does not name them"]
     outputs: Annotated[int, "number of labels"]
-    own_encoder: Annotated[
-        bool, "whether it uses its own encoder instead of the one the other pages show"
-    ]
-    trained_on: Annotated[
-        str,
-        'what it was trained on, as a phrase after "trained on"; "" if that is not stored with the'
-        " weights",
-    ] = ""
-    figures: Annotated[
-        tuple[Figure, ...], "how often it was right, as measured; () if that is not stored"
-    ] = ()
-    problem: Annotated[
-        ProblemType | Literal[""], 'what the outputs of a text classifier are; "" for another head'
-    ] = ""
-    lacks: Annotated[
-        str,
-        'why the model has no such head, or none that can be computed, in sentences; "" if it may '
-        "have one",
-    ] = ""
+    own_encoder: Annotated[bool, "whether it uses its own encoder, not that of the other pages"]
+    trained_on: Annotated[str, 'what it was trained on, as a phrase; "" if not stored'] = ""
+    figures: Annotated[tuple[Figure, ...], "how often it was right; () if not stored"] = ()
+    problem: Annotated[ProblemType | Literal[""], "what a text classifier answers"] = ""
+    lacks: Annotated[str, 'why there is no such head, in sentences; "" if there may be one'] = ""
 
     @property
     def trained(self) -> bool:
@@ -85,16 +65,9 @@ class ModelFacts:
     """What a model contains, and what it lacks."""
 
     heads: Annotated[Mapping[str, HeadFacts], "class name -> what the model contains for it"]
-    classifier_of: Annotated[
-        str | None,
-        'the class that a `classifier` in its main file belongs to; "" if that is unknown; None if'
-        " the file has no classifier",
-    ]
+    classifier_of: Annotated[str | None, 'whose its `classifier` is; "" unknown; None: it has none']
     left_over: Annotated[tuple[str, ...], "tensors that fit none of the classes"]
-    framing: Annotated[
-        tuple[str, str, str],
-        "the tokens around a text, and the one for a gap: [CLS], [SEP] and [MASK] of BERT",
-    ]
+    framing: Annotated[tuple[str, str, str], "what are [CLS], [SEP] and [MASK] in BERT"]
     lacking: Annotated[tuple[str, ...], "special tokens that the vocabulary does not contain"]
     entries: Annotated[int, "number of entries in the vocabulary file"]
     rows: Annotated[int, "number of entries that the weights have room for"]
@@ -103,9 +76,7 @@ class ModelFacts:
     positions: Annotated[int, "longest input in tokens"]
     memory_bytes: Annotated[int, "estimated memory once every page has used the model"]
     file_bytes: Annotated[int, "size of its weight files"]
-    began: Annotated[
-        str, 'what the encoder was trained on, as a phrase; "" if that is not stored'
-    ] = ""
+    began: Annotated[str, 'what its encoder was trained on, as a phrase; "" if not stored'] = ""
     errors: Annotated[
         Mapping[str, tuple[Figure, ...]],
         "name of a temperature -> the calibration errors measured with it",
