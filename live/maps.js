@@ -205,9 +205,7 @@ const scale = (left, bottom, top) => [
 
 function linesPicture({ shown, heads }, view, name) {
   const { units, size, maps } = view;
-  const layer = shown.places[0][0];
-  const all = shown.places.length > 1 || size <= SMALL;
-  const chosen = all ? Array.from({ length: heads }, (_, n) => [layer, n]) : shown.places;
+  const chosen = shown.places;
   const each = Math.max(1, Math.min(size, Math.floor(BUDGET / (chosen.length * size))));
   const links = [];
   let over = 0;
@@ -222,16 +220,14 @@ function linesPicture({ shown, heads }, view, name) {
     }
   }
   links.sort((a, b) => a.weight - b.weight);
-  const marked = shown.places.map(([, head]) => head);
-  const own = links.filter((link) => marked.includes(link.head));
   const first = places(view);
   const says = (at) => `${first[at]} ${visible(units[at].token)}`;
   const left = links.length < over ? `, the strongest of ${grouped(over)}` : "";
   return picture(`${fileName(shown.places)}-lines`,
     `${name}: ${count(chosen.length, "head")}: ${grouped(links.length)} lines${left}.`,
-    (width) => lines(view, own, shown.places, width),
+    (width) => lines(view, links, chosen, width),
     ["looks", "looked at", "head", "attention"], links.slice(-ROWS).reverse().map((link) =>
-      ({ cells: [says(link.row), says(link.column), `${layer}.${link.head}`, link.weight] })), true);
+      ({ cells: [says(link.row), says(link.column), `${chosen[0][0]}.${link.head}`, link.weight] })), true);
 }
 
 function lines({ units }, own, shown, width) {

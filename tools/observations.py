@@ -233,7 +233,7 @@ QUOTES = (
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. Of ten, {} hold for", _agreeing),
     Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
-    Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of", _spring),
+    Quote(GUIDE, "with its three meanings. For {} of {} sentences the nearest is one of", _spring),
     Quote(GUIDE, "topics, {} of {} are labelled correctly. With so few rows, the 95 % interval of "
           "that share goes from {} % to {} %", _tuned),
     Quote(GUIDE, "*Multiple choice, openstax* is right in {} of 100 cases",

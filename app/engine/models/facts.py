@@ -16,7 +16,6 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
-from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.config import HAS_ANSWER, ProblemType
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
@@ -127,9 +126,7 @@ def stamp(place: Path) -> Stamp:
     Hidden files are left out.
     """
     found = []
-    folders = {place, model_folder(place)} if place.is_dir() else ()
-    inside = {path for each in folders for path in _files(str(each), _BELOW)}
-    for path in sorted(inside if folders else [str(place)]):
+    for path in sorted(_files(str(place), _BELOW) if place.is_dir() else [str(place)]):
         with suppress(OSError):  # a link to nothing, or a file that is just being replaced
             stat = os.stat(path)
             found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
