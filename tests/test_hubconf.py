@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -124,5 +125,10 @@ print(json.dumps({"brought": brought, "class": type(model).__name__,
 
 def test_the_entries_ask_for_what_the_library_needs(hubconf: ModuleType) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {line.split(">")[0].strip() for line in project["dependencies"]}
-    assert set(hubconf.dependencies) == declared
+    declared = {re.split(r"[>~=\[]", line)[0].strip() for line in project["dependencies"]}
+    imported = {
+        name
+        for path in (ROOT / "bert_core").rglob("*.py")
+        for name in re.findall(r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.M)
+    }
+    assert set(hubconf.dependencies) == declared & imported
