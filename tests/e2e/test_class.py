@@ -102,6 +102,7 @@ def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Vis
     expect(teacher.get_by_role("button", name="Start a class")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_word_stays_with_its_student_until_it_is_shown_and_two_teachers_stay_together(
     visit: Visit,
 ) -> None:

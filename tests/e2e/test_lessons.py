@@ -134,6 +134,7 @@ def test_no_step_needs_scrolling_on_a_laptop_and_the_last_suits_every_screen(
     wait_until(page, f"() => !Object.keys(({LETTERS})()).length")  # once the new size is laid out
 
 
+@pytest.mark.slow
 def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit) -> None:
     page = visit("lessons?lesson=pieces&read=true", viewport=LAPTOP, reduced_motion="reduce")
     assert faults(page) == []
@@ -152,6 +153,7 @@ def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit
     assert faults(page) == []
 
 
+@pytest.mark.slow
 def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(browser: Browser) -> None:
     with browser.new_context() as context:
         page = context.new_page()

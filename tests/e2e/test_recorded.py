@@ -92,7 +92,7 @@ def test_the_keyboard_alone_is_enough(opened: Visit, host: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "size", "every"),
     [
-        pytest.param("dark", LAPTOP, 3, id="some"),
+        pytest.param("dark", LAPTOP, 4, id="some"),
         pytest.param("light", PHONE, 1, marks=pytest.mark.slow),
         pytest.param("dark", LAPTOP, 1, marks=pytest.mark.slow),
     ],
@@ -102,10 +102,10 @@ def test_no_recorded_page_has_an_accessibility_fault_or_scrolls_sideways(
 ) -> None:
     page = opened(f"{host}/index.html", color_scheme=scheme, viewport=size, reduced_motion="reduce")
     found = {"index": faults(page)}
-    for number, row in enumerate(FEATURES):
+    for row in FEATURES[::every]:
         path = next((recorded_site / row.slug).glob("1-*.html"))
         page.goto(f"{host}/{path.relative_to(recorded_site).as_posix()}")
-        found[row.slug] = [] if number % every else faults(page)
+        found[row.slug] = faults(page)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("header [aria-current]")).to_be_in_viewport(ratio=0.9)
         # The tiny model has no figures, and other labels than the tables.

@@ -325,6 +325,7 @@ def _drop(page: Page, path: Path) -> None:
     session.detach()
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_is_opened_from_a_folder(
     page: Page, record: Record, live: str, tmp_path: Path
 ) -> None:

@@ -17,8 +17,8 @@ from tests.e2e.test_journey import Visit
 from tests.strangers import started
 
 pytestmark = pytest.mark.e2e
-DRAWN = ("tokenizer", "ner", "attention", "model_card")
-"""Pages with drawings of their own for texts, names of models or labels."""
+DRAWN = ("tokenizer", "ner")
+"""Pages with drawings of their own for texts and labels."""
 BAD = "<img src=x onerror=hit=1><script>hit=1</script>"
 
 
