@@ -22,7 +22,7 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
+.PHONY: help run dev test test-all check test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -57,12 +57,15 @@ test: $(VENV)/.installed-dev
 	    tests/app/features/$(ONLY) $(wildcard tests/pages/test_$(ONLY)_page.py) || found=1; \
 	$(BIN)/python -m tools.new_feature $(ONLY) --check || found=1; exit $$found
 else
-test: lint docs
+test: check
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 endif
 
-test-all: lint docs
+test-all: check
 	@$(BIN)/python -m pytest -n $(JOBS)
+
+check: $(VENV)/.installed-dev $(DOCS)/.installed
+	@$(MAKE) --no-print-directory -j 2 lint docs
 
 # The library with the lowest or the newest PyTorch that pyproject.toml allows (TORCH=lowest, newest, or
 # a version), in an environment of its own beside everything else that requirements-dev.txt pins.
@@ -85,10 +88,8 @@ $(LIBRARY)/.installed: requirements.txt requirements-dev.txt pyproject.toml | $(
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p bert_explorer -p training -p benchmarks -p tools -p deploy
+	@$(BIN)/mypy app bert_core bert_explorer training benchmarks tools deploy hubconf.py gradio_app.py pages
 	@$(BIN)/mypy app.py
-	@$(BIN)/mypy hubconf.py gradio_app.py
-	@$(BIN)/mypy pages
 
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff format .

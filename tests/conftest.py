@@ -9,7 +9,7 @@ The hooks at the end divide the tests among several processes (`make test`).
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -245,24 +245,38 @@ def recorded(model: Path, folder: Path, date: str) -> int:
 
 # -- several processes -----------------------------------------------------------------------------
 
-BROWSER = "tests/e2e/"
+FIRST = ("tests/e2e/", "tests/app/faces/recorded/")
+
+
+class Scheduling(LoadFileScheduling):
+    """Divide the tests by file, except those that share a server, a browser, a recorded site."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return FIRST[0] if nodeid.startswith(FIRST) else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Divide the tests by file (`--dist loadfile`), in the order of the next function.
-
-    Each process that gets browser tests has one server and one browser for all of them.
-    """
+    """Give one process all browser tests, and the other files to whoever is free."""
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the browser tests, whose files are the longest, and of those with the longest."""
+    """Begin with the browser tests, then with the files that have the most."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         count = Counter(item.path for item in items)
-        items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -count[item.path]))
+        items.sort(key=lambda item: (
+            not item.nodeid.startswith(FIRST[0]), not item.nodeid.startswith(FIRST[1]),
+            -count[item.path],
+        ))  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no doctests in a file of tests: that takes as long as finding the tests."""
+    found = yield
+    return [each for each in found if type(each) is pytest.Module] or found
 
 
 def pytest_configure() -> None:

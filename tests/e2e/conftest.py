@@ -161,45 +161,6 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("downloads")
 
 
-@contextmanager
-def running(log: Path, **environment: str) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
-    """Run the site as `make run` does; yield its address on the loopback, and the process."""
-    port = environment.setdefault("STREAMLIT_SERVER_PORT", str(free_port()))
-    with log.open("ab") as out:
-        server = subprocess.Popen(
-            [sys.executable, "app.py"],
-            cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=out,
-        )  # fmt: skip
-        try:
-            wait_until_up(f"http://127.0.0.1:{port}", server, log)
-            yield f"http://127.0.0.1:{port}", server
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
-
-
-@contextmanager
-def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
-    """Run the site with models to choose from, a Hub, and a proxy that should never be asked."""
-    with socket.socket() as trap:
-        trap.bind(("127.0.0.1", 0))
-        trap.listen(64)
-        trap.setblocking(False)
-        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
-        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-        environment = {
-            **{n: proxy for name in names for n in (name, name.lower())},
-            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
-            "HF_ENDPOINT": hub.url,
-            "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
-            "BERT_EXPLORER_CACHE": str(downloads),
-            "BERT_CORE_CACHE": str(downloads.with_name("core")),
-            "BERT_EXPLORER_MODELS": str(shelf),
-        }
-        with running(log, **environment) as (address, _):
-            yield Site(address, trap)
-
-
 class Quiet(SimpleHTTPRequestHandler):
     """A web server for plain files that does not write a log."""
 
@@ -221,16 +182,53 @@ def hosting(folder: Path) -> Iterator[str]:
 def site(
     tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
 ) -> Iterator[Site]:
-    """The site that most tests visit, one after the other."""
-    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as found:
-        yield found
+    """The site that all tests visit, with a Hub, and a proxy that should never be asked."""
+    address = f"http://127.0.0.1:{(port := free_port())}"
+    log = tmp_path_factory.mktemp("site") / "server.log"
+    with socket.socket() as trap, log.open("ab") as out:
+        trap.bind(("127.0.0.1", 0))
+        trap.listen(64)
+        trap.setblocking(False)
+        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+        environment = {
+            **{n: proxy for name in names for n in (name, name.lower())},
+            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+            "STREAMLIT_SERVER_PORT": str(port),
+            "HF_ENDPOINT": hub.url,
+            "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
+            "BERT_EXPLORER_CACHE": str(downloads),
+            "BERT_CORE_CACHE": str(downloads.with_name("core")),
+            "BERT_EXPLORER_MODELS": str(shelf),
+            "SPACE_HOST": "someone-bert-explorer.hf.space",  # the Hub may show it in a frame
+        }
+        server = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env={**os.environ, **environment},
+            stdout=out, stderr=out,
+        )  # fmt: skip
+        try:
+            wait_until_up(address, server, log)
+            yield Site(address, trap)
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
 
 
-@pytest.fixture
-def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> Iterator[Site]:
-    """A site without visitors so far."""
-    with serving(shelf, hub, downloads, tmp_path / "server.log") as found:
-        yield found
+@pytest.fixture(scope="package")
+def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded site with the bundled model, which answers in the browser."""
+    from tests.e2e.test_recorded_live import write_site
+
+    folder = tmp_path_factory.mktemp("live")
+    write_site(folder)
+    return folder
+
+
+@pytest.fixture(scope="package")
+def live(live_site: Path) -> Iterator[str]:
+    """Its address on a server of plain files, below a base path as on GitHub Pages."""
+    with hosting(live_site.parent) as address:
+        yield f"{address}/{live_site.name}"
 
 
 @pytest.fixture(scope="package")
@@ -279,13 +277,6 @@ def visit(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Pa
     returns when the page has drawn everything, except with `settle=False` and for the pages that
     are not Streamlit's.
     """
-    with watched(browser, site, kept) as opened:
-        yield opened
-
-
-@contextmanager
-def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Page]]:
-    """Do what `visit` does, on any site."""
     record = Record()
     pages: list[Page] = []
     ends: list[Callable[[], None]] = []
@@ -380,18 +371,6 @@ SETTLED = """(title) => {
 def settled(page: Page, slug: str | None = None) -> None:
     """Wait until the page, or that of a slug, has drawn everything, and its script runs."""
     wait_until(page, SETTLED, TITLES[slug] if slug is not None else "")
-
-
-def steady(page: Page, function: str) -> Any:
-    """Wait until what a function of the page returns has stayed the same; return it."""
-    last, same = None, 0
-    for _ in range(PATIENCE_MS // 100):
-        found = page.evaluate(function)
-        last, same = found, same + 1 if found == last else 0
-        if same == 5:
-            return found
-        page.wait_for_timeout(100)
-    raise AssertionError(f"still changing: {function}")
 
 
 NOTED = """button => new MutationObserver(() => {

@@ -7,16 +7,14 @@ import base64
 import csv
 import io
 import json
-import math
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from app.engine.models import open_engine
 from app.faces import ask
@@ -28,10 +26,10 @@ from app.settings import BUNDLED_MODEL
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
 from tests.e2e.conftest import Record, copy_link
+from tests.e2e.test_journey import PHONE, Visit
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 NAMES = ["owl", 'a "b", c', "<script>x</script>", "line\nbreak", "=1+1", "海"]
 VALUES = [0.5, 0.123456789, 0.1, 1e-7, 0.0, 0.05]
 MARKED = [True, True, False, False, False, False]
@@ -72,24 +70,28 @@ def saved(*body: Html) -> bytes:
 Opened = Callable[..., tuple[Page, Record]]
 
 
-@pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """Open a saved page from the disk, with the network off."""
-    contexts = []
+@pytest.fixture(scope="module")
+def offline(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser without a network."""
+    with browser.new_context(offline=True) as context:
+        yield context
 
-    def open_file(content: bytes, **options: Any) -> tuple[Page, Record]:
+
+@pytest.fixture
+def opened(offline: BrowserContext, tmp_path: Path) -> Iterator[Opened]:
+    """Open a saved page from the disk, with the network off."""
+
+    def open_file(content: bytes) -> tuple[Page, Record]:
         path = tmp_path / "saved.html"
         path.write_bytes(content)
-        context = browser.new_context(offline=True, accept_downloads=True, **options)
-        contexts.append(context)
-        page, record = context.new_page(), Record()
+        page, record = offline.new_page(), Record()
         record.watch(page)
         page.goto(path.as_uri())
         return page, record
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for page in offline.pages:
+        page.close()
 
 
 def file_of(page: Page, button: Locator) -> tuple[str, bytes]:
@@ -136,17 +138,22 @@ REDRAW = """() => {
 }"""
 
 
-def test_the_focus_stays_on_what_was_picked_when_the_answer_comes_late(opened: Opened) -> None:
-    page, _ = opened(saved(sentence()))
-    page.clock.install()
-    words = page.locator("[data-pick]")
-    words.nth(3).press("Enter")
-    page.clock.run_for(8_000)
-    page.evaluate(REDRAW)
-    expect(words.nth(3)).to_be_focused()
-    page.mouse.click(1, 1)  # who acts elsewhere is left alone
-    page.evaluate(REDRAW)
-    expect(page.locator("body")).to_be_focused()
+def test_the_focus_stays_on_what_was_picked_when_the_answer_comes_late(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "saved.html").write_bytes(saved(sentence()))
+    with browser.new_context(offline=True) as context:  # its clock is that of all its pages
+        page = context.new_page()
+        page.goto((tmp_path / "saved.html").as_uri())
+        page.clock.install()
+        words = page.locator("[data-pick]")
+        words.nth(3).press("Enter")
+        page.clock.run_for(8_000)
+        page.evaluate(REDRAW)
+        expect(words.nth(3)).to_be_focused()
+        page.mouse.click(1, 1)  # who acts elsewhere is left alone
+        page.evaluate(REDRAW)
+        expect(page.locator("body")).to_be_focused()
 
 
 def test_arrows_move_the_focus_inside_a_group_that_is_one_tab_stop(opened: Opened) -> None:
@@ -243,17 +250,15 @@ PIXELS = """async (source) => {
 }"""
 
 
-def test_a_drawing_saved_as_png_is_twice_as_large_and_not_blank(
-    opened: Opened, browser: Browser
-) -> None:
-    page, _ = opened(saved(chart()), color_scheme="dark")
+def test_a_drawing_saved_as_png_is_twice_as_large_and_not_blank(opened: Opened) -> None:
+    page, _ = opened(saved(chart()))
+    page.emulate_media(color_scheme="dark")
     name, content = file_of(page, fold(page).get_by_role("button", name="Save as PNG"))
     assert name == "shares.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
     size = page.locator(".bx-wide svg").evaluate("node => node.viewBox.baseVal.height")
     assert struct.unpack(">II", content[16:24]) == (2 * WIDE, 2 * size)
-    blank = browser.new_page()
-    counts: dict[str, int] = blank.evaluate(PIXELS, base64.b64encode(content).decode())
-    blank.close()
+    page.goto("about:blank")
+    counts: dict[str, int] = page.evaluate(PIXELS, base64.b64encode(content).decode())
     total = sum(counts.values())
     paper = max(counts, key=lambda colour: counts[colour])
     assert paper.endswith(",255") and counts[paper] < 0.95 * total
@@ -326,57 +331,43 @@ def test_even_markup_that_asked_for_something_would_get_nothing(opened: Opened) 
     assert len(record.complaints) == 2
 
 
-def test_the_page_that_the_site_saves_works_on_its_own(visit: Visit, opened: Opened) -> None:
+def test_the_save_menu_saves_what_is_on_the_page_and_a_page_that_works_on_its_own(
+    visit: Visit, opened: Opened
+) -> None:
     page = visit(
         f"fill_mask?text={SENTENCE.replace(' ', '+')}",
         accept_downloads=True,
         permissions=["clipboard-read", "clipboard-write"],
     )
-    expect(page.locator(".bx-filled")).to_be_visible()
     answer = page.locator(".bx-filled").first.inner_text()
-    page.get_by_role("button", name="Save", exact=False).filter(has_text="Save").click()
-    name, content = file_of(page, page.get_by_role("button", name="This page (HTML)"))
-    assert name == "bert-fill_mask.html"
     copy_link(page)
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
-    alone, record = opened(content)
-    expect(alone.locator(".bx-filled")).to_have_text(answer)
-    expect(alone.get_by_role("heading", level=1)).to_have_text("Fill-mask")
-    expect(alone.get_by_text(f"Model: {BUNDLED_MODEL}")).to_be_visible()
-    _, saved_table = file_of(alone, fold(alone).get_by_role("button", name="Save as JSON"))
-    shares = [row["probability"] for row in json.loads(saved_table)]
-    found = fill_mask(open_engine(), SENTENCE, top_k=5).slots[0].candidates
-    assert shares == pytest.approx([each.probability for each in found], rel=1e-4)
-    assert math.fsum(shares) <= 1
-    assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=str)
-def test_the_save_menu_lists_what_is_on_the_page_and_saves_the_same(
-    visit: Visit, size: tuple[int, int]
-) -> None:
-    page = visit(
-        f"fill_mask?text={SENTENCE.replace(' ', '+')}",
-        accept_downloads=True,
-        viewport={"width": size[0], "height": size[1]},
-    )
-    expect(page.locator(".bx-filled")).to_be_visible()
+    page.set_viewport_size(PHONE)
     page.get_by_role("button", name="Save", exact=True).click()
     menu = page.get_by_test_id("stPopoverBody")
     names = page.locator("figure.bx-picture").evaluate_all("all => all.map((f) => f.dataset.name)")
     assert menu.locator(".bx-saves-name").all_inner_texts() == names and names
     box = menu.bounding_box()
-    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
-    assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+    assert box["y"] >= 0 and box["y"] + box["height"] <= PHONE["height"]
+    name, whole = file_of(page, menu.get_by_role("button", name="This page (HTML)"))
+    assert name == "bert-fill_mask.html"
     saved = {}
     for kind in ("SVG", "PNG", "CSV", "JSON"):
         button = menu.get_by_role("button", name=f"Save {names[0]} as {kind}")
         name, saved[kind] = file_of(page, button)
         assert name == f"{names[0]}.{kind.lower()}"
-    _, notebook = file_of(page, menu.get_by_role("button", name="Notebook (IPYNB)"))
-    assert "BertForMaskedLM" in json.loads(notebook)["cells"][1]["source"]
     page.keyboard.press("Escape")
     page.get_by_text("Numbers and files").first.click()
     for kind, content in saved.items():
         own = page.get_by_role("button", name=f"Save as {kind}").first
         assert file_of(page, own)[1] == content
+    alone, record = opened(whole)
+    expect(alone.locator(".bx-filled")).to_have_text(answer)
+    expect(alone.get_by_role("heading", level=1)).to_have_text("Fill-mask")
+    expect(alone.get_by_text(f"Model: {BUNDLED_MODEL}")).to_be_visible()
+    table = file_of(alone, fold(alone).get_by_role("button", name="Save as JSON"))[1]
+    shares = [row["probability"] for row in json.loads(table)]
+    found = fill_mask(open_engine(), SENTENCE, top_k=5).slots[0].candidates
+    assert shares == pytest.approx([each.probability for each in found], rel=1e-4)
+    assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []

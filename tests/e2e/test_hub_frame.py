@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from tests.e2e.conftest import PATIENCE_MS, copy_link, running
+from tests.e2e.conftest import PATIENCE_MS, Site, copy_link
 
 pytestmark = pytest.mark.e2e
 
@@ -23,59 +23,48 @@ FRAMING = """<!doctype html><title>Space</title>
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that takes itself for a Space: others may not show it in a frame."""
-    log = tmp_path_factory.mktemp("space") / "server.log"
-    with running(log, SPACE_HOST="someone-bert-explorer.hf.space") as (address, _):
-        yield address
-
-
 @pytest.fixture
-def framed(browser: Browser, space: str) -> Iterator[Callable[..., Page]]:
+def framed(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
     """Open a page of another site with ours in a frame."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE_MS)
-    # The Hub's address is one on the internet, and pages there may not frame this machine unasked.
-    context.grant_permissions(["local-network-access", "clipboard-read"])
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        # The Hub is on the internet, and pages there may not frame this machine unasked.
+        context.grant_permissions(["local-network-access", "clipboard-read"])
 
-    def opened(path: str, around: str = HUB) -> Page:
-        page = context.new_page()
-        page.route(
-            f"{around}/**",
-            lambda route: route.fulfill(
-                content_type="text/html", body=FRAMING.format(address=f"{space}/{path}")
-            ),
-        )
-        page.goto(f"{around}/spaces/someone/bert-explorer")
-        return page
+        def opened(path: str, around: str = HUB) -> Page:
+            page = context.new_page()
+            body = FRAMING.format(address=f"{site.address}/{path}")
+            page.route(
+                f"{around}/**", lambda route: route.fulfill(content_type="text/html", body=body)
+            )
+            page.goto(f"{around}/spaces/someone/bert-explorer")
+            return page
 
-    yield opened
-    context.close()
+        yield opened
 
 
-def last(page: Page) -> dict[str, str]:
-    return dict(page.evaluate("told.at(-1) ?? {}"))
+def typed(frame: FrameLocator, text: str) -> None:
+    box = frame.get_by_role("textbox", name=re.compile("^Text"))
+    expect(box).to_have_value("The owl [MASK].")
+    box.fill(text)
+    box.press("Control+Enter")
 
 
-def test_the_hub_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it(
-    framed: Callable[..., Page], space: str
+def test_the_hub_alone_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it(
+    framed: Callable[..., Page], site: Site
 ) -> None:
     page = framed("fill_mask?text=The+owl+%5BMASK%5D.&__theme=dark&__sign=secret")
     frame = page.frame_locator("iframe")
-    box = frame.get_by_role("textbox", name=re.compile("^Text"))
-    expect(box).to_have_value("The owl [MASK].")
-    box.fill("The cat & the [MASK].")
-    box.press("Control+Enter")
+    typed(frame, "The cat & the [MASK].")
     page.wait_for_function("told.at(-1)?.queryString.includes('cat')")
-    told = last(page)
-    assert told["origin"] == space
+    told = dict(page.evaluate("told.at(-1)"))
+    assert told["origin"] == site.address
     assert told["queryString"].startswith("page=fill_mask&")
     assert "secret" not in told["queryString"] and "__" not in told["queryString"]
 
     copy_link(frame)  # the frame has no clipboard
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(f"{space}/fill_mask?") and "secret" not in copied
+    assert copied.startswith(f"{site.address}/fill_mask?") and "secret" not in copied
 
     # The Hub hands the query of its own address to the frame's first page, which is home.
     again = framed(f"?{told['queryString']}&__theme=light").frame_locator("iframe")
@@ -84,15 +73,11 @@ def test_the_hub_is_told_of_the_page_and_its_texts_and_a_link_with_them_opens_it
         "The cat & the [MASK]."
     )
 
-
-def test_another_site_is_told_nothing(framed: Callable[..., Page]) -> None:
-    page = framed("fill_mask?text=The+owl+%5BMASK%5D.", "https://other.hf.space")
+    other = framed("fill_mask?text=The+owl+%5BMASK%5D.", "https://other.hf.space")
     refused: list[str] = []
-    page.on("console", lambda message: refused.append(message.text))
-    frame = page.frame_locator("iframe")
-    box = frame.get_by_role("textbox", name=re.compile("^Text"))
-    box.fill("The cat [MASK].")
-    box.press("Control+Enter")
+    other.on("console", lambda message: refused.append(message.text))
+    frame = other.frame_locator("iframe")
+    typed(frame, "The cat [MASK].")
     expect(frame.get_by_text("The cat").first).to_be_visible()
-    assert page.evaluate("told") == []
+    assert other.evaluate("told") == []
     assert [line for line in refused if "postMessage" in line] == []

@@ -1,16 +1,15 @@
 """The lab on the site, in a real browser: it trains there, and its server has nothing to do."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import settled
+from tests.e2e.test_journey import Visit
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 WAIT_MS = 90_000  # for the first steps, on a slow machine
 
 

@@ -1,16 +1,17 @@
 """A new visitor's way: Home, a path, a lesson by keyboard, a page and back, the next lesson.
 
-And every step of every lesson fits on a laptop's screen; one is looked at on a phone and in the
-dark.
+And every step of every lesson fits on a laptop's screen; the last one is looked at on a phone and
+in the dark.
 """
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from app.engine.models import open_engine
 from app.lessons.paths import paths
+from app.lessons.sheet import sheet
 from app.lessons.shelf import lesson, shelf
 from tests.e2e.conftest import faults, settled, wait_until
 from tests.e2e.test_stage import LAPTOP, LETTERS, NARROW, PHONE, PROJECTOR, Visit
@@ -71,9 +72,8 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     expect(page.locator(".bx-cover")).to_be_visible()
     wait_until(page, "() => location.search.includes('lesson=pieces')")
     guess(page)
-    expect(
-        page.locator("body > [role=status]").filter(has_text="such words")
-    ).to_be_visible()  # it stays
+    heard = page.locator("body > [role=status]")
+    expect(heard.filter(has_text="such words")).to_be_visible()  # it stays
     wait_until(page, FOCUS, lesson("pieces").steps[0].heading)  # the button is gone
     reason(page)
     box = page.locator('[class*="st-key-_edit_"] textarea')
@@ -112,7 +112,9 @@ FIRST = ("know-or-copy",)
         for each in shelf().lessons
     ],
 )
-def test_no_step_of_a_lesson_needs_scrolling_on_a_laptop(visit: Visit, slug: str) -> None:
+def test_no_step_needs_scrolling_on_a_laptop_and_the_last_suits_every_screen(
+    visit: Visit, slug: str
+) -> None:
     page = visit(f"lessons?lesson={slug}", viewport=LAPTOP, reduced_motion="reduce")
     for number, step in enumerate(lesson(slug).steps, 1):
         expect(page.get_by_role("heading", name=step.heading)).to_be_visible()
@@ -124,20 +126,15 @@ def test_no_step_of_a_lesson_needs_scrolling_on_a_laptop(visit: Visit, slug: str
         assert page.evaluate(LOWEST) <= LAPTOP["height"], (number, "explained")
         if number < len(lesson(slug).steps):
             press(page, "Next")
-
-
-def test_a_step_suits_a_phone_in_the_dark_and_a_projector(visit: Visit) -> None:
-    page = visit(
-        "lessons?lesson=both-sides&step=3", viewport=PHONE, color_scheme="dark",
-        reduced_motion="reduce", has_touch=True, is_mobile=True,
-    )  # fmt: skip
-    guess(page)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)
     wait_until(page, NARROW)
     assert faults(page) == []
     page.set_viewport_size(PROJECTOR)
     wait_until(page, f"() => !Object.keys(({LETTERS})()).length")  # once the new size is laid out
 
 
+@pytest.mark.slow
 def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit) -> None:
     page = visit("lessons?lesson=pieces&read=true", viewport=LAPTOP, reduced_motion="reduce")
     assert faults(page) == []
@@ -156,18 +153,13 @@ def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit
     assert faults(page) == []
 
 
-def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(visit: Visit, tmp_path: Path) -> None:
-    page = visit("school", viewport=LAPTOP, reduced_motion="reduce")
-    for number, slug in enumerate(paths()[1].lessons):
-        with page.expect_download() as begun:
-            page.get_by_role("button", name="For teachers").nth(number).click()
-        assert begun.value.suggested_filename == f"bert-lesson-{slug}.html"
-        begun.value.save_as(tmp_path / f"{slug}.html")
-    site = page.url.rpartition("/")[0]
-    page.goto("about:blank")
-    for path in sorted(tmp_path.iterdir()):
-        page.set_content(path.read_text(encoding="utf-8"))
-        expect(page.get_by_text(f"{site}/lessons?lesson={path.stem}", exact=True)).to_be_visible()
-        for paper in ("A4", "Letter"):
-            printed = page.pdf(format=paper)
-            assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2, (path.stem, paper)
+@pytest.mark.slow
+def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(browser: Browser) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        for slug in paths()[1].lessons:
+            found = sheet(open_engine(), lesson(slug), "http://127.0.0.1:8501")
+            page.set_content(found.decode("utf-8"))
+            for paper in ("A4", "Letter"):
+                printed = page.pdf(format=paper)
+                assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2, (slug, paper)

@@ -1,21 +1,14 @@
 """The lab in the browser: on a page of its own, and on a recorded page beside Python's answer."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.engine.models import open_engine
-from app.faces.live import lab_page
-from app.faces.recorded.drawing import Recording
-from app.faces.recorded.entries import all_entries
-from app.faces.recorded.live import digests, live_files
-from app.faces.recorded.writing import example_page
 from app.settings import LIVE
 from bert_core import BertForPreTraining, BertTokenizer
-from tests.e2e.conftest import Record, faults, hosting
+from tests.e2e.conftest import Record, faults
 
 pytestmark = pytest.mark.e2e
 
@@ -23,26 +16,6 @@ OWN, RECORDED = "live/lab.html", "lab/1-nothing-changes.html"
 WAIT_MS = 120_000  # for the first steps, on a slow machine
 TEXT = " ".join(f"The {who} sat on the {what}." for who in ("cat", "dog", "cow", "hen", "fox")
                 for what in ("mat", "hat", "cot", "bed", "box"))  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Both pages and what trains in them, from a server of plain files."""
-    folder = tmp_path_factory.mktemp("lab")
-    engine = open_engine()
-    entries = tuple(each for each in all_entries(()) if f"{each.place}.html" == RECORDED)
-    files = dict(live_files(engine, parts=True))
-    sums = {"live": digests(files), "lab": digests(files, lab=True)}
-    recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
-    files |= {RECORDED: example_page(engine, recording, entries[0]), OWN: lab_page()}
-    files["index.html"] = files[RECORDED]
-    for name, content in files.items():
-        if "safetensors" not in name:  # the lab needs no other model
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    with hosting(folder) as address:
-        yield address
 
 
 def _open(page: Page, address: str) -> Locator:
@@ -61,9 +34,9 @@ def _moments(page: Page, least: int) -> None:
 
 
 def test_a_model_is_trained_at_once_looked_back_at_and_taken_along(
-    page: Page, record: Record, host: str, tmp_path: Path
+    page: Page, record: Record, live: str, tmp_path: Path
 ) -> None:
-    state = _open(page, f"{host}/{OWN}?seed=0")
+    state = _open(page, f"{live}/{OWN}?seed=0")
     expect(state).to_contain_text("recorded")
     page.get_by_label("what will it learn first").select_option("facts")
     page.get_by_role("button", name="Train here").click()
@@ -97,12 +70,13 @@ def test_a_model_is_trained_at_once_looked_back_at_and_taken_along(
     page.get_by_role("button", name="Another run").click()
     expect(state).to_contain_text("recorded")
     assert [each for each in record.requests[asked:] if not each.startswith("blob:")] == []
-    assert record.outside(host) == []
+    assert record.outside(live) == []
     assert record.complaints == []
 
 
-def test_a_run_comes_to_its_end_beside_the_one_without_the_change(page: Page, host: str) -> None:
-    state = _open(page, f"{host}/{OWN}?steps=500&sentences=200&layers=1&width=32")
+@pytest.mark.slow
+def test_a_run_comes_to_its_end_beside_the_one_without_the_change(page: Page, live: str) -> None:
+    state = _open(page, f"{live}/{OWN}?steps=500&sentences=200&layers=1&width=32")
     expect(state).to_contain_text("not trained yet")
     page.get_by_label("the model at the end will be").select_option("worse")
     page.get_by_role("button", name="Train here").click()
@@ -112,8 +86,8 @@ def test_a_run_comes_to_its_end_beside_the_one_without_the_change(page: Page, ho
     expect(page.get_by_text("Layers: 2").first).to_be_attached()
 
 
-def test_settings_are_in_the_address_and_what_a_link_asks_is_said(page: Page, host: str) -> None:
-    _open(page, f"{host}/{OWN}?mask_rate=80&layers=9&watch=k&corpus=grammar")
+def test_settings_are_in_the_address_and_what_a_link_asks_is_said(page: Page, live: str) -> None:
+    _open(page, f"{live}/{OWN}?mask_rate=80&layers=9&watch=k&corpus=grammar")
     for says in ("Layers is “9” in this link; it can be 1, 2, 3, 4", "This link led to a run"):
         expect(page.get_by_text(says)).to_be_visible()
     assert page.url.endswith("lab.html?mask_rate=80")
@@ -132,8 +106,8 @@ def test_settings_are_in_the_address_and_what_a_link_asks_is_said(page: Page, ho
     assert faults(page) == []
 
 
-def test_an_own_text_is_learned_without_a_connection(page: Page, record: Record, host: str) -> None:
-    state = _open(page, f"{host}/{OWN}?corpus=own&steps=500")
+def test_an_own_text_is_learned_without_a_connection(page: Page, record: Record, live: str) -> None:
+    state = _open(page, f"{live}/{OWN}?corpus=own&steps=500")
     expect(page.get_by_text("A link never has the text")).to_be_visible()
     expect(page.get_by_text("It never leaves this device")).to_be_visible()
     page.get_by_role("textbox", name="Your own text").fill("Too short.")
@@ -150,9 +124,9 @@ def test_an_own_text_is_learned_without_a_connection(page: Page, record: Record,
     assert not any("cat" in each for each in record.requests[asked:])
 
 
-def test_python_s_answer_steps_aside_for_a_run_of_one_s_own(page: Page, host: str) -> None:
+def test_python_s_answer_steps_aside_for_a_run_of_one_s_own(page: Page, live: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    state = _open(page, f"{host}/{RECORDED}")
+    state = _open(page, f"{live}/{RECORDED}")
     python = page.locator(".bx-recorded > .bx-result")
     expect(page.get_by_role("button", name="Train here")).to_be_in_viewport()
     expect(python).to_be_visible()

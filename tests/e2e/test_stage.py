@@ -1,26 +1,24 @@
-"""Open every page with its first example at a desk and on a phone, measure it, and use it.
+"""Open every page with its first example at a desk, and measure it there and on a phone.
 
 Where the answer is, how wide, how large the letters, how many words, how many stops of the Tab
-key, what axe-core finds; then what only a visitor of that page does (`STEPS`), and what an endless
-word pushes off the screen.
+key, what axe-core finds, and what an endless word pushes off the screen.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.catalog import FEATURES, feature, pages
 from tests.e2e.conftest import TITLES, faults, settled, wait_until
-from tests.e2e.test_journey import SIDEWAYS, STEPS, main, tabbed
+from tests.e2e.test_journey import PHONE, SIDEWAYS, Visit, tabbed
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 LAPTOP = {"width": 1280, "height": 720}
 PROJECTOR = {"width": 1920, "height": 1080}
-PHONE, SMALL = {"width": 390, "height": 844}, {"width": 360, "height": 740}
+SMALL = {"width": 360, "height": 740}
 
 MAIN = {
     **{row.slug: ".bx-picture .bx-drawing" for row in pages()},
@@ -98,6 +96,8 @@ def cut_off(page: Page, slug: str) -> list[str]:
     return [f"the main picture ends at {end}"] if end > page.viewport_size["height"] else []
 
 
+CUT = """all => all.filter((at) => at.scrollWidth > at.clientWidth)
+    .map((at) => at.value || at.textContent)"""
 NARROW = f"() => Math.max(...({SIDEWAYS})()) <= 0"
 """Nothing is wider than the screen, once a page is laid out."""
 
@@ -109,36 +109,34 @@ def test_every_page_is_listed_here() -> None:
     assert set(MAIN) == set(TITLES)
 
 
-@pytest.mark.parametrize("slug", TITLES)
-def test_a_page_suits_a_desk_and_a_projector_and_is_used(visit: Visit, slug: str) -> None:
+WAYS = [
+    pytest.param(slug, way, marks=() if number % 2 == (way == "small") else pytest.mark.slow)
+    for number, slug in enumerate(TITLES)
+    for way in ("large", "small")
+]
+"""In a short run each page is looked at in one way, the next one in the other."""
+
+
+@pytest.mark.parametrize(("slug", "way"), WAYS)
+def test_a_page_suits_every_screen_from_a_phone_in_the_dark_to_a_projector(
+    visit: Visit, slug: str, way: str
+) -> None:
     page = visit(slug, viewport=LAPTOP, reduced_motion="reduce")
     expect(page.locator(MAIN[slug]).first).to_be_visible()
     if slug:
         assert page.title().startswith(feature(slug).title)
-        assert feature(slug).beware in main(page)
-    assert [*in_the_first_screen(page, slug), *far_by_keyboard(page, slug)] == []
-    assert faults(page) == []
-    page.set_viewport_size(PROJECTOR)
-    settled(page, slug)
-    assert [*in_the_last_row(page)] == []
-    page.set_viewport_size(LAPTOP)
-    if slug in STEPS:
-        STEPS[slug](page)
+        assert feature(slug).beware in page.get_by_role("main").inner_text()
+    assert [*in_the_first_screen(page, slug)] == []
+    if way == "large":
+        assert [*far_by_keyboard(page, slug), *faults(page)] == []
+        page.set_viewport_size(PROJECTOR)
         settled(page, slug)
-
-
-@pytest.mark.parametrize("slug", TITLES)
-def test_a_page_suits_a_phone_in_the_dark_and_an_endless_word(visit: Visit, slug: str) -> None:
-    page = visit(
-        slug, viewport=PHONE, color_scheme="dark", reduced_motion="reduce",
-        has_touch=True, is_mobile=True,
-    )  # fmt: skip
-    expect(page.locator(MAIN[slug]).first).to_be_visible()
-    top = box(page, slug, {**MAIN, **FIRST})["y"]
-    assert top <= 640, "the answer is below the screen"
-    page.set_viewport_size(SMALL)
-    wait_until(page, NARROW)
-    assert faults_in(page, "dark") == []
+        assert [*in_the_last_row(page)] == []
+        return
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)
+    settled(page, slug)
+    assert [*on_a_phone(page, slug), *faults_in(page, "dark")] == []
     if slug == "" or feature(slug).takes_text:
         before = page.evaluate("location.href")
         for each in page.locator("textarea:visible").all():
@@ -182,6 +180,17 @@ def in_the_last_row(page: Page) -> Iterator[str]:
         yield f"only {inside['width']} pixels are used"
     if small := page.evaluate(LETTERS):
         yield f"small letters: {small}"
+    if cut := page.get_by_role("combobox").evaluate_all(CUT):
+        yield f"words cut in their boxes: {cut}"
+
+
+def on_a_phone(page: Page, slug: str) -> Iterator[str]:
+    """Say if the answer is below the screen, or if anything is wider than a small phone."""
+    page.locator(".stMain").evaluate("at => at.scrollTo(0, 0)")
+    if (top := box(page, slug, {**MAIN, **FIRST})["y"]) > 640:
+        yield f"the answer begins at {top}"
+    page.set_viewport_size(SMALL)
+    wait_until(page, NARROW)
 
 
 def faults_in(page: Page, scheme: str) -> list[str]:

@@ -12,16 +12,14 @@ from app.catalog import GROUPS, examples, pages
 from app.faces.streamlit.site import START
 from app.lessons.paths import paths
 from tests.e2e.conftest import settled, wait_until
-from tests.e2e.test_journey import go
+from tests.e2e.test_journey import Visit, go
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 LONG = "The river runs to the [MASK]. " + "It is a long way to the sea. " * 120
 # Each ends in words of its own, which show that the answer is the one to this text.
 CAT, OWLS = "The cat sat on the [MASK] at noon.", "Owls hunt at [MASK] in the woods."
 TEA, RAIN = "We drank [MASK] together.", "Rain fell on the [MASK] for days."
-FIRST = str(examples("fill_mask")[0].values["text"])
 DESK, LAPTOP = {"width": 1280, "height": 720}, {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
 
@@ -160,69 +158,39 @@ THEME = """theme => [".bx-att-paper", '[data-testid="stPopoverBody"]'].every((cs
 })"""
 
 
-def test_settings_are_in_the_entry_of_their_text_and_make_none_of_their_own(visit: Visit) -> None:
-    page = visit("fill_mask?set=true", viewport=DESK)
-    slider = page.get_by_role("slider", name="Candidates")
-    slider.press("ArrowRight")
-    expect(page).to_have_url(re.compile("k=6"))
-    slider.press("ArrowRight")
-    expect(page).to_have_url(re.compile("k=7"))
-    assert height(page) == 2
+def test_settings_make_no_entry_and_back_finds_text_page_and_model(visit: Visit) -> None:
+    page = visit("fill_mask?set=true&text=Owls+hunt+at+%5BMASK%5D+in+the+woods.&model=second")
+    before, slider = height(page), page.get_by_role("slider", name="Candidates")
+    for count in (6, 7):
+        slider.press("ArrowRight")
+        expect(page).to_have_url(re.compile(f"k={count}"))
+    assert height(page) == before
     seven = left(page)
-    write(page, OWLS)
+    assert seven.bars == 7 and "model=second" in seven.address
+    write(page, RAIN)
     slider.press("ArrowLeft")
     expect(page).to_have_url(re.compile("k=6"))
+    go(page, "tokenizer")
+    expect(box(page)).to_have_value(RAIN)  # as the menu brought it
+    write(page, "Another text on another page.")
+    page.go_back()
+    expect(box(page)).to_have_value(RAIN)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Fill-mask")).to_be_visible()
+    expect(box(page)).to_have_value(RAIN)
+    expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
+    settled(page)
     page.go_back()
     expect_left(page, seven)
     page.go_forward()
+    expect(box(page)).to_have_value(RAIN)
     expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
-    expect(box(page)).to_have_value(OWLS)
 
 
-def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) -> None:
-    page = visit(
-        "fill_mask?text=Owls+hunt+at+%5BMASK%5D+in+the+woods.&k=7&model=second", viewport=DESK
-    )
-    seven = left(page)
-    go(page, "tokenizer")
-    write(page, "Another text on another page.")
-    other = place(page)
-    go(page, "fill_mask")
-    write(page, RAIN)
-    page.go_back()
-    expect(box(page)).to_have_value("Another text on another page.")  # as the menu brought it
-    page.go_back()
-    expect(page.get_by_role("heading", level=1, name="Tokenizer")).to_be_visible()
-    expect(box(page)).to_have_value("Another text on another page.")
-    expect(page).to_have_url(other)
-    page.go_back()  # the tokenizer as it was when the menu brought the text there
-    expect(box(page)).to_have_value(OWLS)
-    settled(page)
-    page.go_back()
-    expect_left(page, seven)
-    assert seven.bars == 7 and "model=second" in seven.address
-    expect(page.get_by_role("button", name="second")).to_be_visible()
+# -- ways between pages ----------------------------------------------------------------------------
 
 
-# -- links -----------------------------------------------------------------------------------------
-
-
-def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> None:
-    page = visit("fill_mask", viewport=DESK)
-    write(page, LONG)
-    expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
-    expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
-    other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
-    expect(box(other)).to_have_value(LONG)
-    write(other, LONG + "Mine.")
-    page.reload()
-    settled(page)
-    expect(box(page)).to_have_value(LONG)  # what another visitor does changes nothing here
-
-
-def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
-    visit: Visit,
-) -> None:
+def test_take_this_text_to_opens_the_target_at_its_top_and_back_returns(visit: Visit) -> None:
     page = visit("fill_mask?text=A+lone+%5BMASK%5D.", viewport={"width": 1280, "height": 400})
     page.get_by_role("button", name="Take this text to").click()
     scrolled = 'document.querySelector("[data-testid=stMain]").scrollTop'
@@ -310,15 +278,10 @@ def test_the_presenter_gets_larger_letters_and_nothing_around(visit: Visit) -> N
         expect(page.locator(hidden).first).to_be_hidden()
     picture = page.locator(".bx-drawing").first.bounding_box()
     assert picture is not None and picture["y"] + picture["height"] <= DESK["height"]
+    write(page, OWLS)
+    expect(page).to_have_url(re.compile("present=true"))  # with another text, too
+    page.reload()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    settled(page)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stHeader")).to_be_visible()
-
-
-def test_the_presenter_is_in_the_link_and_stays_with_another_text(visit: Visit) -> None:
-    page = visit("fill_mask?present=true&text=Owls+%5BMASK%5D.", viewport=DESK)
-    expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    write(page, OWLS)
-    expect(page).to_have_url(re.compile("present=true"))
-
-
-# -- errors ----------------------------------------------------------------------------------------

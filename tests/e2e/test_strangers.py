@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -13,12 +13,12 @@ from app.catalog import Feature, pages
 from bert_core import BertForPreTraining, BertForSequenceClassification, BertForTokenClassification
 from tests.conftest import VOCABULARY, save_head, save_tiny
 from tests.e2e.conftest import LOADING_MS, PATIENCE_MS, ROOT, Site, free_port, wait_until
+from tests.e2e.test_journey import Visit
 from tests.strangers import started
 
 pytestmark = pytest.mark.e2e
-Visit = Callable[..., Page]
-DRAWN = ("tokenizer", "ner", "attention", "model_card")
-"""Pages with drawings of their own for texts, names of models or labels."""
+DRAWN = ("tokenizer", "ner")
+"""Pages with drawings of their own for texts and labels."""
 BAD = "<img src=x onerror=hit=1><script>hit=1</script>"
 
 

@@ -1,27 +1,19 @@
 """A visitor's text goes along by the menu, on both interfaces and at every size."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import examples, feature, pages
 from app.declared.carried import UNFIT
 from tests.e2e.conftest import settled, wait_until
-from tests.e2e.test_journey import go, write
+from tests.e2e.test_journey import Visit, go, write
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 DESK = {"width": 1280, "height": 720}
 SENTENCE = "Marie Curie worked in Paris."
 LONG = "The quick brown fox jumps over the lazy dog in the old town. " * 60
 HAS_BOX = "(text) => [...document.querySelectorAll('textarea')].some((box) => box.value === text)"
-TEXTS = [row.slug for row in pages() if row.takes_text]
-
-
-def boxes(page: Page) -> list[str]:
-    return [box.input_value() for box in page.locator("textarea:visible").all()]
 
 
 def first(page: Page) -> Locator:
@@ -106,17 +98,3 @@ def test_on_the_second_face_a_text_goes_along_by_the_menu_and_back_finds_each_pa
     page.reload()
     answered(page)
     expect(box).to_have_value(SENTENCE.replace("Paris", "___"))
-
-
-def test_on_the_second_face_an_example_is_no_text_of_the_visitor(visit: Visit) -> None:
-    page = visit("gradio/ner", viewport=DESK)
-    answered(page)
-    box = page.locator("#bx-text-text textarea")
-    box.fill(SENTENCE)
-    page.get_by_label("Examples").click()
-    page.get_by_role("option", name=examples("ner")[1].label).click()
-    expect(box).to_have_value(str(examples("ner")[1].values["text"]))
-    expect(page.locator(".bx-result")).to_contain_text(examples("ner")[1].note[:30])
-    follow(page, "tokenizer")
-    expect(box).to_have_value(str(examples("tokenizer")[0].values["text"]))
-    answered(page)

@@ -59,10 +59,10 @@ def as_given(task: Declared, values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _rows(every: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield all examples of the tasks, every so many odd texts for each task, and made-up ones."""
+    """Yield examples of the tasks, every so many odd texts for each task, and made-up ones."""
     for task in _TASKS:
         found = declared(task)
-        for example in examples(task):
+        for example in examples(task)[: 1 if every > 1 else None]:
             yield task, as_given(found, example.values)
         slow = task in ("attention", "xray")  # read all layers and heads, or all layers' answers
         for number, text in enumerate(_ODD[:: 3 * every] if slow else _ODD[::every]):
@@ -145,7 +145,7 @@ def asked(task: str, given: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_answers_are_those_of_python(node: Node, bundled: Engine, every: int) -> None:
     rows = list(_rows(every))
-    assert len(rows) >= (180 if every == 1 else 120)
+    assert len(rows) >= (180 if every == 1 else 70)
     told = []
     for (task, given), found in zip(rows, node("ask", rows=rows), strict=True):
         answer = found.get("answer", found)

@@ -131,17 +131,23 @@ def _wanted(task: str, given: dict[str, Any]) -> _Reader:
     return reader
 
 
-def _examples(task: str) -> Iterator[dict[str, Any]]:
+EVERY = pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+
+
+def _examples(task: str, most: int | None = None) -> Iterator[dict[str, Any]]:
     found = declared(task)
-    for example in examples(task):
+    for example in examples(task)[:most]:
         yield as_given(found, example.values)
     if task == "multiple_choice":
         yield {"context": "What is it?", "choices": [*_ODD_CHOICES]}
 
 
+@EVERY
 @pytest.mark.parametrize("task", _TASKS)
-def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, task: str) -> None:
-    rows = list(_examples(task))
+def test_main_parts_are_drawn_as_python_draws_them(
+    node: Node, bundled: Engine, task: str, most: int | None
+) -> None:
+    rows = list(_examples(task, most))
     assert rows
     for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
         found, wanted = _Reader(), _wanted(task, given).parts
@@ -195,9 +201,12 @@ def test_marks_of_names_are_those_of_python(node: Node, bundled: Engine) -> None
     assert node("scores", values=values) == [score(each) for each in values]
 
 
+@EVERY
 @pytest.mark.parametrize("task", ["qa", "ner", "tokenizer", "xray"])
-def test_headlines_are_those_of_python(node: Node, bundled: Engine, task: str) -> None:
-    rows = list(_examples(task))
+def test_headlines_are_those_of_python(
+    node: Node, bundled: Engine, task: str, most: int | None
+) -> None:
+    rows = list(_examples(task, most))
     assert rows
     for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
         [said] = [

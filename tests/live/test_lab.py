@@ -360,7 +360,7 @@ def test_gradients_are_those_of_autograd(
 
 
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize("pairs", [False, True], ids=["sentences", "pairs"])
+@pytest.mark.parametrize("pairs", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_hundred_steps_have_the_losses_of_python(
     lab: LabNode, tmp_path: Path, pairs: bool
 ) -> None:

@@ -16,7 +16,13 @@ from tests.live.conftest import Node
 from tests.live.test_answers import differences
 
 
-@pytest.mark.parametrize("lesson", in_order(), ids=lambda each: each.slug)
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(each, id=each.slug, marks=pytest.mark.slow if number % 3 else ())
+        for number, each in enumerate(in_order())
+    ],
+)
 def test_steps_are_data_and_live_ones_are_answered_as_python_answers_them(
     node: Node, bundled: Engine, lesson: Lesson
 ) -> None:

@@ -43,7 +43,7 @@ def headline(result: SensesResult) -> str:
         return f"{count(total, 'occurrence')}, one group: {where}. A blank line begins a new one."
     inside = f"{within[result.place]:.2f}" if within else "–"
     return (
-        f"For {result.at_home} of {total}, the nearest other one is in the same group. Mean cosine "
+        f"{result.at_home} of {total} have their nearest neighbour in the same group. Mean cosine "
         f"{moment(result.place)}: {inside} within groups, {between[result.place]:.2f} between."
     )
 

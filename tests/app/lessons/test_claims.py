@@ -38,7 +38,7 @@ def test_the_stored_figures_are_those_of_all_claims_and_of_these_weights(bundled
 
 
 FIRST = {each.task: name for name, each in reversed(claims().items()) if not each.role}
-LONG = ("why", "xray")
+LONG = ("why", "xray", "fill_mask_surprise")
 """Tasks that take seconds for an item."""
 
 

@@ -114,7 +114,9 @@ def test_solutions_get_all_points_and_blanks_none(number: int, tmp_path: Path) -
         assert told == {blank.name: says for blank in found.blanks}
 
 
-@pytest.mark.parametrize("number", WRONG)
+@pytest.mark.parametrize(
+    "number", [pytest.param(each, marks=pytest.mark.slow if each == 4 else ()) for each in WRONG]
+)
 def test_a_wrong_answer_gets_the_sentence_that_helps(number: int) -> None:
     found, right = sheet(number), {each.name: each.source for each in sheet(number).solved().blanks}
     left = list(WRONG[number])

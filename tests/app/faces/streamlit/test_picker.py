@@ -22,19 +22,15 @@ from tests.visits import checked, labels, markup, press
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-@pytest.fixture
-def shelf(
-    tiny_model: Path, tmp_path: Path, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """Models on offer beside the tiny one that pages start with, some of them bad."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def models(headless_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models beside the tiny one that pages start with, some of them bad."""
+    folder = tmp_path_factory.mktemp("shelf")
     (folder / "headless").symlink_to(headless_folder, target_is_directory=True)
     save_tiny(folder / "texts", BertForSequenceClassification)
     save_tiny(folder / "nameless", BertForTokenClassification)
     words = ["x-y" if word == "[MASK]" else word for word in VOCABULARY]
-    save_tiny(folder / "no mask", BertForTokenClassification)
-    (folder / "no mask" / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    save_tiny(folder / "no mask", BertForTokenClassification, vocabulary=words)
     save_tiny(folder / "cut", BertForTokenClassification)
     with (folder / "cut" / "model.safetensors").open("r+b") as file:
         file.truncate(9_000)
@@ -44,8 +40,14 @@ def shelf(
     save_tiny(place / "snapshots" / COMMIT, BertForTokenClassification)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(COMMIT, encoding="utf-8")
-    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(folder))
     return folder
+
+
+@pytest.fixture
+def shelf(tiny_model: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Offer them."""
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(models))
+    return models
 
 
 @pytest.fixture
