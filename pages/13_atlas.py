@@ -9,7 +9,6 @@ from app.faces.streamlit.controls import open_tab
 from app.faces.streamlit.features.atlas import HEADS, choose_head, take_head, wait_for
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
-from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
 from app.words.blocks import small_headline
 from app.words.html import join
@@ -31,13 +30,6 @@ def open_text(number: int) -> None:
         st.session_state[OPEN] = number
 
 
-def leave(shown: AtlasResult) -> None:
-    """Go to the attention page with the text that was picked; the head goes along."""
-    text = shown.asked.texts[st.session_state.pop(OPEN)]
-    st.session_state[HEADS] = []  # combined there
-    leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
-
-
 with page_shell(SLUG) as page:
     found = wait_for(page)
     if found is not None:
@@ -48,7 +40,10 @@ with page_shell(SLUG) as page:
             result = atlas(page.engine, layer=layer, head=head)
             page.picks.update(head=take, open=open_text)
             if OPEN in st.session_state:
-                leave(result)
+                text = result.asked.texts[st.session_state.pop(OPEN)]
+                st.session_state[HEADS] = []  # combined there
+                texts = {"text": text.text, "text_pair": text.text_pair or ""}
+                leave_for(feature("attention"), texts)
             show_html(view.head_card(result))
             show_markup(
                 view.typical_texts(result, live=bool(st.session_state.get(ON_SITE))), key="texts"

@@ -1,5 +1,6 @@
 """Attention: which piece looks at which, in every layer and head."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -71,12 +72,6 @@ def draw_cell() -> None:
         show_html(cells.softmax_table(found))
 
 
-def draw_ranking() -> None:
-    """Show what all heads do here; a click on a column sorts by it."""
-    table = view.measures_table(result, ranked)
-    show_table(table, alt="All heads, the clearest pattern first.", key="t_ranking")
-
-
 def file_picture(which: str) -> Picture:
     """Draw one of the pictures that can be saved."""
     if which == "map":
@@ -86,11 +81,6 @@ def file_picture(which: str) -> Picture:
             shown, grid, ranked, shown=heads.places, common=common, log=log
         )
     return lines.lines_picture(shown, strongest_links(shown, large))
-
-
-def draw_files() -> None:
-    """Show a picture as it is saved."""
-    show_picture(file_picture(choose("Picture", files.PICTURES, key="file")))
 
 
 def offer_files() -> None:
@@ -182,7 +172,14 @@ with page_shell(SLUG) as page:
             pictures.head_grid(shown, grid, large, common=common, log=log), key="bx-att-grid"
         )
         show_html(view.grid_note(grid))
-    draws = {cells.TITLE: draw_cell, "All heads": draw_ranking, "Files": draw_files}
+    draws: dict[str, Callable[[], None]] = {
+        cells.TITLE: draw_cell,
+        "All heads": lambda: show_table(
+            view.measures_table(result, ranked),
+            alt="All heads, the clearest pattern first.", key="t_ranking",
+        ),
+        "Files": lambda: show_picture(file_picture(choose("Picture", files.PICTURES, key="file"))),
+    }  # fmt: skip
     with open_tab(SLUG, list(draws)) as now, guarded():
         draws[now]()
     offer_files()

@@ -44,6 +44,7 @@ RETIRED: Mapping[str, tuple[str, ...]] = {
     "atlas": ("colour",),
     "tokenizer": ("common",),
     "ner": ("least", "only"),
+    "classification": ("k",),
 }
 
 Values = Sequence[str]

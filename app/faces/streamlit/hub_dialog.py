@@ -5,7 +5,7 @@ button is. The process owns the download (`app.engine.models.downloads`), so pag
 meanwhile.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -77,13 +77,7 @@ def hub_dialog() -> None:
         forget_answer()
         with st.spinner("Asking the Hub …"):
             st.session_state[_ANSWER] = _answer(name)
-    answer: _Answer = st.session_state.get(_ANSWER, _Answer())
-    if answer.model:
-        _use(answer.model)
-    if answer.says:
-        st.info(plain(answer.says))
-    elif answer.plan is not None:
-        _propose(answer.plan)
+    _act(st.session_state.get(_ANSWER, _Answer()), _propose)
 
 
 def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
@@ -102,18 +96,18 @@ def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
         licence = each.licence or "no licence stated"
         label = f"{each.wanted.name.partition('/')[2]}: {each.can} ({each.megabytes} MB, {licence})"
         if st.button(plain(label), key=f"_get_{each.wanted.name}_{len(needs)}", type="tertiary"):
-            _fetch(each.wanted)
+            with st.spinner("Asking the Hub …"):
+                answer = _answer(str(each.wanted))
+            _act(answer, _go)
 
 
-def _fetch(wanted: HubId) -> None:
-    """Download a model without asking again, or say why not."""
-    with st.spinner("Asking the Hub …"):
-        answer = _answer(str(wanted))
+def _act(answer: _Answer, download: Callable[[DownloadPlan], None]) -> None:
+    """Use a model that is here, download one, or say why not."""
     if answer.model:
         _use(answer.model)
     elif answer.plan is not None:
-        _go(answer.plan)
-    else:
+        download(answer.plan)
+    elif answer.says:
         st.info(plain(answer.says))
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 from app.records.results import Cut
 from bert_core.text.byte_level import SPACE, as_text
-from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
 
 WORDPIECE, BPE, UNIGRAM = "WordPiece", "BPE", "Unigram"
@@ -208,44 +207,6 @@ class TokenizerResult:
     def unknown(self) -> int:
         """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)
-
-
-@dataclass(frozen=True, slots=True)
-class CutWord:
-    """How one word was cut by BPE or Unigram."""
-
-    text: Annotated[str, "the word as typed"]
-    pieces: Annotated[tuple[str, ...], "its pieces"]
-    merges: Annotated[
-        tuple[Merge, ...],
-        "BPE: the steps in order, each with its place, its two symbols and its rank",
-    ] = ()
-    best: Annotated[
-        tuple[Segmentation, ...],
-        "Unigram: the best segmentations, each with its pieces, their log-probabilities and the "
-        "sum",
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyResult(TokenizerResult):
-    """A text or two as a model with BPE or Unigram would read them; see `TokenizerResult`."""
-
-    ANSWER: ClassVar[tuple[str, ...]] = (*TokenizerResult.ANSWER, "kind", "cut_words")
-
-    @property
-    def cut_words(self) -> tuple[CutWord, ...]:
-        """How each word was cut; of a long text those of its beginning."""
-        return tuple(
-            CutWord(
-                word.text,
-                word.pieces,
-                merges=word.merges if isinstance(word, BpeWord) else (),
-                best=word.best if isinstance(word, UnigramWord) else (),
-            )
-            for steps in self.replays
-            for word in steps.trace.words
-        )
 
 
 @dataclass(frozen=True, slots=True)

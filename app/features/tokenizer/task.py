@@ -12,7 +12,6 @@ from app.engine.models import Engine
 from app.features.tokenizer.result import (
     WORDPIECE,
     Columns,
-    FamilyResult,
     Received,
     Replay,
     TokenizerResult,
@@ -68,7 +67,7 @@ def tokenizer(
         sides=whole.sequence_ids,
     )
     firsts = [columns.sides.index(n) if n in columns.sides else 0 for n in (0, 1)]
-    return (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
+    return TokenizerResult(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,

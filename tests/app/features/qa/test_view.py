@@ -207,7 +207,8 @@ def test_the_explanation_has_the_numbers_and_the_rules(
     said = explained(result)
     assert says in said and f"{result.candidates:,} spans of at most 30 pieces" in said
     assert f"has an answer: {percent(1 - result.null_probability)}" in said
-    assert f"the best answer has {percent(result.given_answer)} of it" in said
+    given = percent(result.probability / (1 - result.null_probability))
+    assert f"the best answer has {given} of it" in said
 
 
 def test_hostile_text_never_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
