@@ -49,14 +49,6 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """The steps by which a text is split into pieces."""
-
-    trace: Annotated[Trace, "trace of the replayed beginning of the text"]
-    whole: Annotated[bool, "whether the whole text was replayed"]
-
-
-@dataclass(frozen=True, slots=True)
 class Columns:
     """Every token of the input, stored by column, since a long text has tens of thousands.
 
@@ -113,7 +105,7 @@ class TokenizerResult:
     model_lower_case: Annotated[bool, "the casing this vocabulary was made for"]
     received: Annotated[Received, "the input as the model receives it, cut to its length"]
     replays: Annotated[
-        tuple[Replay, ...], "for each text, the steps by which its beginning is split"
+        tuple[Trace, ...], "for each text, the steps by which its beginning is split"
     ]
     kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
     firsts: Annotated[

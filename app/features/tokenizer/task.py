@@ -13,13 +13,13 @@ from app.features.tokenizer.result import (
     WORDPIECE,
     Columns,
     Received,
-    Replay,
     TokenizerResult,
 )
 from app.records.fields import Field
 from app.records.results import Cut
 from bert_core import BertTokenizer, Encoding, FamilyTokenizer
 from bert_core.errors import InputError
+from bert_core.text.trace import Trace
 
 Cutter = BertTokenizer | FamilyTokenizer
 T = TypeVar("T")
@@ -125,11 +125,10 @@ def kind_of(cutter: Cutter) -> str:
 
 def replay(
     engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
-) -> Replay:
+) -> Trace:
     """Replay how the beginning of a text is cleaned, split and looked up."""
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text
     if len(text) > limit:
         stretch = text[: max(0, *(text.rfind(space, 0, limit) for space in " \n\t")) or limit]
-    trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
-    return Replay(trace, whole=len(stretch) == len(text))
+    return engine.tokenizer_for(lower_case=casing).trace(stretch)

@@ -6,7 +6,6 @@ from app.features.tokenizer.result import (
     BPE,
     UNIGRAM,
     WORDPIECE,
-    Replay,
     TokenizerResult,
     readable,
 )
@@ -14,7 +13,7 @@ from app.words.blocks import hint, line, pick
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
-from bert_core.text.trace import Lookup, WordTrace
+from bert_core.text.trace import Lookup, Trace, WordTrace
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 _EXPLAINED = {
@@ -31,12 +30,11 @@ _EXPLAINED = {
 }
 
 
-def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
+def stages(result: TokenizerResult, replays: Sequence[Trace]) -> Html:
     """Draw what happens to the characters of each text, up to the split into words."""
     blocks: list[Html] = []
     number = 0
-    for side, steps in enumerate(replays):
-        trace = steps.trace
+    for side, trace in enumerate(replays):
         typed = tag("code", *_characters(result, side, trace.text), dir="auto")
         explained = join() if side else hint(_EXPLAINED[result.kind])
         items = [_step("typed", join(explained, typed))]
@@ -53,7 +51,7 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
         items.append(_step("split", _words(result, side, trace.words, number)))
         number += len(trace.words)
         blocks.append(tag("ol", *items, class_="bx-steps"))
-        if not steps.whole:
+        if len(trace.text) < len(result.texts[side]):
             first = f"These are the first {len(trace.text):,} characters"
             blocks.append(line(f"{first}; the rest is treated in the same way."))
     return join(*blocks)
@@ -95,13 +93,13 @@ def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first
     return tag("span", *spaced, class_="bx-tries", data_rove="words", dir="auto")
 
 
-def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
+def word_choices(replays: Sequence[Trace]) -> dict[str, WordTrace]:
     """Give every replayed word a distinct name, even if the word repeats."""
     many = len(replays) > 1
     return {
         f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40] or 'space'}": word
-        for side, steps in enumerate(replays)
-        for number, word in enumerate(steps.trace.words)
+        for side, trace in enumerate(replays)
+        for number, word in enumerate(trace.words)
     }
 
 
@@ -132,13 +130,13 @@ def story(word: WordTrace, kind: str = WORDPIECE) -> Html:
     return tag("ol", *rows, class_="bx-steps")
 
 
-def unknown_words(replays: Sequence[Replay], unknown: str, *, limit: int = 3) -> Html:
+def unknown_words(replays: Sequence[Trace], unknown: str, *, limit: int = 3) -> Html:
     """List the unknown words, each with its reason; empty if all are known."""
     found = list(
         dict.fromkeys(
             (word.text, word.unknown_reason)
-            for steps in replays
-            for word in steps.trace.words
+            for trace in replays
+            for word in trace.words
             if word.unknown_reason
         )
     )
