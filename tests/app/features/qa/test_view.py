@@ -138,7 +138,8 @@ def test_bars_and_table_have_every_answer_and_no_answer(result: QaResult) -> Non
     assert len(best) == 1, "only the answer is marked"
     shares = [*(each.probability for each in result.answers), result.null_probability]
     for share in shares:
-        assert f">{percent(share)}<".replace("< 0", "&lt; 0") in str(picture.wide)
+        shown = percent(share).replace("< 0", "&lt; 0").replace(" %", "\xa0%")
+        assert f">{shown}<" in str(picture.wide)
     table = listed(charts.answers_table(result), charts.ANSWER_COLUMNS)
     cut = [PASSAGE[a:b] for a, b in zip(table["start"], table["end"], strict=True)][:-1]
     assert cut == table["text"].tolist()[:-1]
