@@ -4,34 +4,15 @@ They open checkpoints of RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT, ELECTRA an
 
 Every entry point takes the arguments of its class's `from_pretrained`: a folder, an archive, a
 bundled name or a Hub id; positional arguments of the class; `output_attentions`,
-`keep_multihead_output`, `cache_dir`, `revision`, `from_tf`, `state_dict`, `dtype`,
-`allow_nonfinite`, and fields of the configuration. Where a checkpoint lacks a head, it is newly
+`keep_multihead_output`, `cache_dir`, `revision`, `from_tf`, `state_dict`, `dtype`, and fields
+of the configuration. Where a checkpoint lacks a head, it is newly
 initialised, and `model.load_report.missing` names the parameters to train.
 
 Imports happen inside the entry points, so that listing is fast and `dependencies` is checked before
 anything is imported. Other names start with an underscore, because `torch.hub` lists the rest.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
-
-if _TYPE_CHECKING:
-    from pathlib import Path
-
-    from bert_core import (
-        BertForMaskedLM,
-        BertForMultipleChoice,
-        BertForNextSentencePrediction,
-        BertForPreTraining,
-        BertForQuestionAnswering,
-        BertForSequenceClassification,
-        BertForTokenClassification,
-        BertModel,
-        BertTokenizer,
-        FamilyTokenizer,
-    )
-
-    _Name = str | Path | None
 
 dependencies = [
     *("torch", "numpy", "safetensors", "tokenizers", "regex"),
@@ -39,9 +20,7 @@ dependencies = [
 ]
 
 
-def bertTokenizer(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertTokenizer | FamilyTokenizer":
+def bertTokenizer(*inputs: _Any, **options: _Any) -> _Any:
     """Load the tokenizer of a checkpoint: `BertTokenizer` for WordPiece, else `FamilyTokenizer`.
 
     A `BertTokenizer` has options: `do_lower_case`, `max_len`, `never_split`, `do_basic_tokenize`.
@@ -57,26 +36,22 @@ def bertTokenizer(
     """
     from bert_core.text.family import from_pretrained
 
-    return from_pretrained(name_or_path, *inputs, **options)
+    return from_pretrained(*inputs, **options)
 
 
-def bertModel(name_or_path: "_Name" = None, *inputs: _Any, **options: _Any) -> "BertModel":
+def bertModel(*inputs: _Any, **options: _Any) -> _Any:
     """Load only the encoder: a vector for every token, and one for the whole input.
 
     >>> import torch
     >>> model = torch.hub.load(".", "bertModel", "explorer-mini-uncased", source="local")
-    >>> layers, pooled = model(torch.tensor([[101, 2040, 7147, 1029, 102]]))  # [CLS] who waved ...
+    >>> layers, pooled = model(torch.tensor([[101, 2040, 7147, 1029, 102]]))
     >>> len(layers), layers[-1].shape, pooled.shape
     (6, torch.Size([1, 5, 384]), torch.Size([1, 384]))
     """
-    from bert_core import BertModel
-
-    return BertModel.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertModel", *inputs, **options)
 
 
-def bertForPreTraining(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForPreTraining":
+def bertForPreTraining(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT with both pretraining heads: masked words and next sentence.
 
     ALBERT's second head asks for the order of the sentences; other families have none, and None in
@@ -88,52 +63,35 @@ def bertForPreTraining(
     >>> words.shape, relation.shape
     (torch.Size([1, 5, 30522]), torch.Size([1, 2]))
     """
-    from bert_core import BertForPreTraining
-
-    return BertForPreTraining.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForPreTraining", *inputs, **options)
 
 
-def bertForMaskedLM(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForMaskedLM":
+def bertForMaskedLM(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT with the masked-word head: a score for every word at every position.
 
     >>> import torch
-    >>> name = "explorer-mini-uncased"
-    >>> tokenizer = torch.hub.load(".", "bertTokenizer", name, source="local")
-    >>> model = torch.hub.load(".", "bertForMaskedLM", name, source="local")
-    >>> text = tokenizer.encode("He wrote a [MASK] to his mother every week.")
-    >>> scores = model(torch.tensor([text.input_ids]))[0, text.tokens.index("[MASK]")]
-    >>> "letter" in tokenizer.convert_ids_to_tokens(scores.topk(10).indices)
-    True
+    >>> model = torch.hub.load(".", "bertForMaskedLM", "explorer-mini-uncased", source="local")
+    >>> model(torch.tensor([[101, 2040, 103, 1029, 102]])).shape
+    torch.Size([1, 5, 30522])
     """
-    from bert_core import BertForMaskedLM
-
-    return BertForMaskedLM.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForMaskedLM", *inputs, **options)
 
 
-def bertForNextSentencePrediction(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForNextSentencePrediction":
+def bertForNextSentencePrediction(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT with the next-sentence head: index 0 is "follows", index 1 is "random".
 
     Other families are not trained for that; a ConfigError says so.
 
     >>> import torch
     >>> name = "explorer-mini-uncased"
-    >>> tokenizer = torch.hub.load(".", "bertTokenizer", name, source="local")
     >>> model = torch.hub.load(".", "bertForNextSentencePrediction", name, source="local")
-    >>> model(**tokenizer("The bus was late.", "She took a taxi.", return_tensors="pt")).shape
+    >>> model(torch.tensor([[101, 2040, 102, 2002, 102]])).shape
     torch.Size([1, 2])
     """
-    from bert_core import BertForNextSentencePrediction
-
-    return BertForNextSentencePrediction.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForNextSentencePrediction", *inputs, **options)
 
 
-def bertForSequenceClassification(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForSequenceClassification":
+def bertForSequenceClassification(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT for classifying texts or pairs of texts; `num_labels` is the number of classes.
 
     >>> import torch
@@ -142,14 +100,10 @@ def bertForSequenceClassification(
     >>> model(torch.tensor([[101, 2040, 7147, 1029, 102]])).shape
     torch.Size([1, 2])
     """
-    from bert_core import BertForSequenceClassification
-
-    return BertForSequenceClassification.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForSequenceClassification", *inputs, **options)
 
 
-def bertForMultipleChoice(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForMultipleChoice":
+def bertForMultipleChoice(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT for choosing one of several texts; inputs are (questions, choices, tokens).
 
     >>> import torch
@@ -158,14 +112,10 @@ def bertForMultipleChoice(
     >>> model(torch.tensor([[[101, 2040, 102], [101, 2054, 102], [101, 2073, 102]]])).shape
     torch.Size([1, 3])
     """
-    from bert_core import BertForMultipleChoice
-
-    return BertForMultipleChoice.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForMultipleChoice", *inputs, **options)
 
 
-def bertForTokenClassification(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForTokenClassification":
+def bertForTokenClassification(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT for classifying every token: named entities, parts of speech.
 
     >>> import torch
@@ -174,24 +124,23 @@ def bertForTokenClassification(
     >>> model(torch.tensor([[101, 2040, 7147, 1029, 102]])).shape  # a score for each of 9 labels
     torch.Size([1, 5, 9])
     """
-    from bert_core import BertForTokenClassification
-
-    return BertForTokenClassification.from_pretrained(name_or_path, *inputs, **options)
+    return _load("BertForTokenClassification", *inputs, **options)
 
 
-def bertForQuestionAnswering(
-    name_or_path: "_Name" = None, *inputs: _Any, **options: _Any
-) -> "BertForQuestionAnswering":
+def bertForQuestionAnswering(*inputs: _Any, **options: _Any) -> _Any:
     """Load BERT for finding where the answer to a question starts and ends in a text.
 
     >>> import torch
     >>> name = "explorer-mini-uncased"
-    >>> tokenizer = torch.hub.load(".", "bertTokenizer", name, source="local")
     >>> model = torch.hub.load(".", "bertForQuestionAnswering", name, source="local")
-    >>> start, end = model(**tokenizer("Who waved?", "The man waved.", return_tensors="pt"))
+    >>> start, end = model(torch.tensor([[101, 2040, 7147, 1029, 102]]))
     >>> start.shape == end.shape
     True
     """
-    from bert_core import BertForQuestionAnswering
+    return _load("BertForQuestionAnswering", *inputs, **options)
 
-    return BertForQuestionAnswering.from_pretrained(name_or_path, *inputs, **options)
+
+def _load(name: str, *inputs: _Any, **options: _Any) -> _Any:
+    import bert_core
+
+    return getattr(bert_core, name).from_pretrained(*inputs, **options)

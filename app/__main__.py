@@ -13,6 +13,7 @@ COMMANDS = {
     "record": "app.faces.recorded.command",
     "fetch": "app.faces.terminal_fetch",
     "lesson": "app.faces.terminal_lesson",
+    "lessons": "app.faces.terminal_lesson",
     "sheet": "app.faces.terminal_sheet",
 }
 """The modules of the commands, each imported only if it is asked for."""

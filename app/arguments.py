@@ -8,6 +8,7 @@ _MORE = """other commands:
   python -m app                    the tasks, each as a command: python -m app fill_mask TEXT
   python -m app batch TASK FILE    ask a task about every row of a file
   python -m app lesson             what a model shows of the lessons; sheets to print
+  python -m app lessons measure    the claims of all lessons, measured on another model
   python -m app sheet              problem sheets: copy and grade them
   python -m app record OUT         the site as plain files, for any host
   python -m app fetch FOLDER       models for a room without a network

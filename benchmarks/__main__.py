@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = []
         for row in module.rows(quick=options.quick):
             rows.append(row)
-            print(row, flush=True)
+            print(*row.cells(), sep="  ", flush=True)
         columns = getattr(module, "COLUMNS", COLUMNS)
         text = section(module.TITLE, rows, notes_of(module, options.threads), columns)
         print(f"\n{text}")

@@ -60,10 +60,6 @@ class Row:
         reached = "" if self.limit is None else "yes" if self.value <= self.limit else "**no**"
         return (self.what, goal, _shown(self.value, self.unit), reached)
 
-    def __str__(self) -> str:
-        """Format the line for printing while the benchmark runs."""
-        return "  ".join(self.cells())
-
 
 def _shown(value: float, unit: str) -> str:
     """Write a number with its unit."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.forward import SIZES, peer_of
-from benchmarks.measure import Goal, Row, alternate
+from benchmarks.measure import Row, alternate
 from benchmarks.report import section
 from bert_core.model.bert import BertModel
 
@@ -76,9 +76,9 @@ def _row(
     apart = max(float((one - other).abs().max()) for one, other in pairs)
     if not apart <= limit:
         work += f", {DIFFER} by {apart:.2g}"
-    comparison = alternate(run_ours, run_peer, rounds=5, seconds=0.02 if quick else 0.15)
+    rounds = alternate(run_ours, run_peer, rounds=5, seconds=0.02 if quick else 0.15)
     peer_name = f"transformers {'eager' if attentions else 'sdpa'}"
-    return Row(work, peer_name, Goal("time", _GOAL), comparison)
+    return Row(work, peer_name, "time", _GOAL, rounds)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = []
     for row in asked:
         found.append(row)
-        print(row, flush=True)
+        print(*row.cells(), sep="  ", flush=True)
     table = section(TITLE, found, NOTES)
     print(table)
     if DIFFER in table:

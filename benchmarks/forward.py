@@ -17,7 +17,7 @@ import torch
 import transformers
 from torch import Tensor
 
-from benchmarks.measure import Comparison, Goal, Row
+from benchmarks.measure import Row
 from bert_core.config import BertConfig
 from bert_core.model.bert import BertModel
 
@@ -132,9 +132,5 @@ def _row(
     for turn in range(3 if quick else 11):
         for each in (ours, peer) if turn % 2 == 0 else (peer, ours):
             times[each].append(each.seconds(shape, 0.05 if quick else 0.2))
-    return Row(
-        work=f"{name} {shape}, {'with' if attentions else 'without'} attentions",
-        peer="transformers",
-        goal=Goal("time", _LIMIT),
-        comparison=Comparison(tuple(times[ours]), tuple(times[peer])),
-    )
+    work = f"{name} {shape}, {'with' if attentions else 'without'} attentions"
+    return Row(work, "transformers", "time", _LIMIT, (times[ours], times[peer]))

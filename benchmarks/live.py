@@ -122,10 +122,6 @@ class Line:
             return ""
         return seconds(value) if self.unit == "s" else f"{value:.0f} {self.unit}".strip()
 
-    def __str__(self) -> str:
-        """Format the line for printing while the benchmark runs."""
-        return " | ".join(self.cells())
-
 
 def rows(quick: bool) -> Iterator[Line]:
     """Measure the engine, the answers, and what is sent."""

@@ -12,61 +12,31 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 COLUMNS = ("work", "peer", "ours", "peer's", "ratio", "goal")
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Seconds per call in each round; entries with the same index are from the same round."""
-
-    ours: tuple[float, ...]
-    peer: tuple[float, ...]
-
-    def time_ratios(self) -> list[float]:
-        """Return our time divided by the peer's, for each round; below 1 is faster."""
-        return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=True)]
-
-    def speed_ratios(self) -> list[float]:
-        """Return our throughput divided by the peer's, for each round; above 1 is faster."""
-        return [peer / ours for ours, peer in zip(self.ours, self.peer, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """A goal for a ratio: a time ratio of at most, or a speed ratio of at least, `limit`."""
-
-    kind: Literal["time", "speed"]
-    limit: float
-
-    def __str__(self) -> str:
-        """Format the goal for the table."""
-        sign = "≤" if self.kind == "time" else "≥"
-        return f"{self.kind} {sign} {self.limit:g}"
-
-    def is_reached(self, ratio: float) -> bool:
-        """Return whether a ratio reaches the goal."""
-        return ratio <= self.limit if self.kind == "time" else ratio >= self.limit
+Rounds = tuple[list[float], list[float]]
+"""Seconds per call of ours and of the peer; those with the same index are of one round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table."""
+    """One line of the table: our seconds per call and the peer's, round by round."""
 
     work: Annotated[str, "the work that was timed"]
     peer: Annotated[str, "the implementation it is compared with"]
-    goal: Annotated[Goal, "the ratio to reach"]
-    comparison: Annotated[Comparison, "the measured rounds"]
-    items: Annotated[
-        int, "work items per call (lines, forward passes); the table shows the time per item"
-    ] = 1
+    goal: Annotated[Literal["time", "speed"], "our time may be at most `limit` of the peer's, or "
+                    "our speed has to be at least so much of it"]  # fmt: skip
+    limit: Annotated[float, "the ratio to reach"]
+    rounds: Annotated[Rounds, "seconds of both sides"]
+    items: Annotated[int, "lines, or passes, of a call; the table has the time of one"] = 1
 
     def ratios(self) -> list[float]:
         """Return the ratio of each round, of the goal's kind."""
-        found = self.comparison
-        return found.time_ratios() if self.goal.kind == "time" else found.speed_ratios()
+        pairs = zip(*self.rounds, strict=True)
+        return [a / b if self.goal == "time" else b / a for a, b in pairs]
 
-    def ratio(self) -> float:
-        """Return the median ratio."""
-        return statistics.median(self.ratios())
+    def reached(self) -> bool:
+        """Return whether the median ratio reaches the goal."""
+        ratio = statistics.median(self.ratios())
+        return ratio <= self.limit if self.goal == "time" else ratio >= self.limit
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells in the order of COLUMNS."""
@@ -74,15 +44,11 @@ class Row:
         return (
             self.work,
             self.peer,
-            seconds(statistics.median(self.comparison.ours) / self.items),
-            seconds(statistics.median(self.comparison.peer) / self.items),
-            f"{self.ratio():.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
-            f"{self.goal}: {'yes' if self.goal.is_reached(self.ratio()) else '**no**'}",
+            *(seconds(statistics.median(each) / self.items) for each in self.rounds),
+            f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
+            f"{self.goal} {'≤' if self.goal == 'time' else '≥'} {self.limit:g}: "
+            f"{'yes' if self.reached() else '**no**'}",
         )
-
-    def __str__(self) -> str:
-        """Format the line for printing while the benchmark runs."""
-        return f"{self.ratio():6.2f}  ({self.goal})  {self.work}  vs. {self.peer}"
 
 
 def alternate(
@@ -91,7 +57,7 @@ def alternate(
     *,
     rounds: int,
     seconds: float = 0.2,
-) -> Comparison:
+) -> Rounds:
     """Time two functions alternately.
 
     Args:
@@ -114,7 +80,7 @@ def alternate(
                 times[name].append(_time(function, calls))
     finally:
         gc.enable()
-    return Comparison(tuple(times["ours"]), tuple(times["peer"]))
+    return times["ours"], times["peer"]
 
 
 def _time(function: Callable[[], object], calls: int) -> float:

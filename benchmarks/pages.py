@@ -88,10 +88,6 @@ class Timing:
             "yes" if median <= LIMITS[self.tokens] else "**no**",
         )
 
-    def __str__(self) -> str:
-        """Format the line for printing while the benchmark runs."""
-        return "  ".join(self.cells())
-
 
 def measure(page: Page, slug: str, texts: Texts, tokens: int, rounds: int) -> Timing:
     """Type new texts on a page; the first is a warm-up."""

@@ -251,11 +251,7 @@ class BertConfig:
 
     @property
     def head_size(self) -> int:
-        """K, width of one head.
-
-        Raises:
-            ConfigError: the heads do not divide the hidden size.
-        """
+        """K, width of one head (ConfigError: the heads do not divide the hidden size)."""
         size, heads = self.hidden_size, self.num_attention_heads
         expected = f"a multiple of num_attention_heads, which is {heads}"
         _need(size % heads == 0, "hidden_size", size, expected)

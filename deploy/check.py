@@ -131,7 +131,7 @@ def try_pages(kind: str, work: Path) -> None:
         if recipe.health:
             health = [python, *recipe.health[1:]]
             subprocess.run(health, cwd=work / "tree", env=environment, check=True)
-        for each in visit_pages(kind, rest):
+        for each in visit_pages(rest):
             _say(each)
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
         peak = re.findall(r"^VmHWM:\s+(\d+)", status, re.M)

@@ -14,20 +14,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 HOST, PORT = "someone-bert-explorer.hf.space", 7860
 _HUB = "https://huggingface.co"
 _TLS_PORT, _START, _PATIENCE = 8443, 180, 60_000  # seconds, milliseconds
 _PAGES = {
-    "docker": {
-        "": "BERT Explorer",
-        "fill_mask?text=The+owl+%5BMASK%5D.": "Fill-mask",
-        "attention?text=The+owl+sleeps.": "Attention",
-        "ner?text=Ada+lives+in+Bern.": "Named entities",
-        "xray?text=The+owl+%5BMASK%5D.": "X-ray",
-    },
-    "gradio": {"": "BERT Explorer"},
+    "": "BERT Explorer",
+    "fill_mask?text=The+owl+%5BMASK%5D.": "Fill-mask",
+    "attention?text=The+owl+sleeps.": "Attention",
+    "ner?text=Ada+lives+in+Bern.": "Named entities",
+    "xray?text=The+owl+%5BMASK%5D.": "X-ray",
 }
 _FRAME = """<!doctype html><title>Space</title>
 <iframe src="https://{host}/{path}" width="1200" height="800" allow="local-network-access">"""
@@ -55,14 +52,14 @@ def first_answer(server: "subprocess.Popen[bytes]") -> str:
     raise RuntimeError(f"There is no answer; the server's status is {server.poll()}.")
 
 
-def visit_pages(kind: str, folder: Path) -> Iterator[str]:
+def visit_pages(folder: Path) -> Iterator[str]:
     """Open the pages of a Space in Chromium, each in a frame of the Hub.
 
     Args:
-        kind: of the Space.
         folder: for the certificate of the proxy.
 
     Raises:
+        AssertionError: a page does not have the text of its address in its first box.
         RuntimeError: something was asked of another host, or answered with an error.
     """
     rules = f"MAP {HOST}:443 127.0.0.1:{_TLS_PORT}, MAP * ~NOTFOUND"
@@ -73,7 +70,7 @@ def visit_pages(kind: str, folder: Path) -> Iterator[str]:
         context = browser.new_context(ignore_https_errors=True)
         context.set_default_timeout(_PATIENCE)
         context.grant_permissions(["local-network-access"])  # the Hub is not on this machine
-        for path, heading in _PAGES[kind].items():
+        for path, heading in _PAGES.items():
             page = context.new_page()
             yield _visit(page, path, heading)
             page.close()
@@ -92,8 +89,7 @@ def _visit(page: Page, path: str, heading: str) -> str:
     frame.get_by_role("heading", level=1, name=heading).first.wait_for()
     seconds = time.monotonic() - began
     for text in parse_qs(urlsplit(path).query).get("text", ()):
-        box = frame.get_by_role("textbox").first
-        wrong += [] if box.input_value() == text else [f"the first box has no {text!r}"]
+        expect(frame.locator("textarea").first).to_have_value(text, timeout=_PATIENCE)
     wrong += ["an error"] * frame.locator("[data-testid=stException]").count()
     if wrong:
         raise RuntimeError(f"{path or 'home'}: {'; '.join(wrong)}")
@@ -110,13 +106,9 @@ def _elsewhere(url: str) -> list[str]:
 def _proxy(folder: Path) -> Iterator[None]:
     """Serve the site with TLS and the headers of the Hub's proxy while the block runs."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
-    subject = ("-subj", f"/CN={HOST}", "-days", "1", "-nodes")
-    written = ("-keyout", str(key), "-out", str(certificate))
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", *subject, *written],
-        check=True,
-        capture_output=True,
-    )
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN={HOST}".split()
+    written = ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*make, *written], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     loop = asyncio.new_event_loop()

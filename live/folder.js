@@ -5,17 +5,15 @@
  */
 
 import { Refusal } from "./refusal.js";
+import { CLASSES } from "./tasks.js";
 import { Unicode } from "./text.js";
+import { SPECIAL } from "./tokenizer.js";
 import { unzipped } from "./unzip.js";
 
 const SMALL = 16e6; // bytes of a file that is read as text
 const HEADER = 10e6; // bytes
 const LARGEST = 1.6e9; // bytes of a weight file
 const TYPES = { F32: 4, F16: 2 };
-const SPECIAL = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"];
-const CLASSES = { fill_mask: "BertForMaskedLM", next_sentence: "BertForNextSentencePrediction",
-  qa: "BertForQuestionAnswering", ner: "BertForTokenClassification",
-  classification: "BertForSequenceClassification", multiple_choice: "BertForMultipleChoice" };
 const TITLES = { fill_mask: "fill-mask", next_sentence: "next sentence", qa: "questions", ner: "names",
   classification: "classification", multiple_choice: "multiple choice" };
 const HEADS = { BertForQuestionAnswering: "qa_outputs", BertForTokenClassification: "classifier",
@@ -34,7 +32,7 @@ const WORDPIECE = /^((Bert|DistilBert|Electra)Tokenizer(Fast)?|PreTrainedTokeniz
 const ENTRIES = { fewest: 600, part: 20 }; // of a vocabulary that reads a script
 
 /** Return BERT's name of a parameter. */
-export function namedAs(family) {
+function namedAs(family) {
   return (name) => {
     let found = name.replace(/LayerNorm\.gamma$/, "LayerNorm.weight")
       .replace(/LayerNorm\.beta$/, "LayerNorm.bias").replace(/^distilbert\./, "bert.");

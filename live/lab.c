@@ -143,91 +143,24 @@ EXPORT(gradients) float *gradients(void) { return slopes; }
 
 /* -- products ---------------------------------------------------------------------------------- */
 
-/* Lay WIDE columns of B side by side: panel[k][column]; columns that are not there are 0. B is read
-   along its columns if they are next to each other, and along k otherwise (a multiple of 4). */
-INLINE void lay(float *panel, const float *b, int b_deep, int b_column, int columns, int depth) {
-  if (b_column == 1) {
-    for (int k = 0; k < depth; k++, b += b_deep, panel += WIDE) {
-      wasm_v128_store(panel, partly(b, columns, 0));
-      wasm_v128_store(panel + 4, partly(b + 4, columns - 4, 0));
-    }
-    return;
-  }
-  for (int c = 0; c < WIDE; c += 4)
-    for (int k = 0; k < depth; k += 4) {
-      v128_t four[4];
-      for (int i = 0; i < 4; i++)
-        four[i] = c + i < columns ? wasm_v128_load(b + (c + i) * b_column + k)
-                                  : wasm_f32x4_splat(0);
-      transpose(panel + k * WIDE + c, four[0], four[1], four[2], four[3]);
-    }
-}
-
-/* Multiply a few rows of A by a panel, on top of `start`, of what is there, or of 0. */
-INLINE void few(const int count, const float *a, int a_row, int a_deep, const float *panel,
-                int depth, float *to, int to_row, int columns, const float *start, int more) {
-  v128_t sum[ROWS][2];
-  for (int r = 0; r < count; r++)
-    for (int i = 0; i < 2; i++) {
-      const float *from = more ? to + r * to_row : start;
-      sum[r][i] = from ? partly(from + 4 * i, columns - 4 * i, 0) : wasm_f32x4_splat(0);
-    }
-#pragma clang loop unroll(disable)
-  for (int k = 0; k < depth; k++, a += a_deep, panel += WIDE) {
-    const v128_t left = wasm_v128_load(panel), right = wasm_v128_load(panel + 4);
-#pragma clang loop unroll(full)
-    for (int r = 0; r < count; r++) {
-      const v128_t value = wasm_v128_load32_splat(a + r * a_row);
-      sum[r][0] = wasm_f32x4_add(sum[r][0], wasm_f32x4_mul(value, left));
-      sum[r][1] = wasm_f32x4_add(sum[r][1], wasm_f32x4_mul(value, right));
-    }
-  }
-  for (int r = 0; r < count; r++)
-    for (int i = 0; i < 2; i++) put(to + r * to_row + 4 * i, sum[r][i], columns - 4 * i);
-}
-
-/* to[r][c] = sum over k of a[r][k] b[k][c], on top of `start`[c], of what is there (`more`) or 0.
-   Steps lead from row to row, from k to k and from column to column. */
-static void product(float *to, int to_row, const float *a, int a_row, int a_deep, const float *b,
-                    int b_deep, int b_column, const float *start, int lines, int columns, int depth,
-                    int more) {
-  static float panel[DEPTH * WIDE];
-  for (int c = 0; c < columns; c += WIDE)
-    for (int k = 0; k < depth; k += DEPTH) {
-      const int deep = depth - k < DEPTH ? depth - k : DEPTH, left = columns - c;
-      const int again = more || k > 0;
-      lay(panel, b + (long)k * b_deep + c * b_column, b_deep, b_column, left, deep);
-      const float *from = a + (long)k * a_deep, *base = start ? start + c : 0;
-      int r = 0;
-#define STEP(n) few(n, from + r * a_row, a_row, a_deep, panel, deep, to + r * to_row + c, to_row, left, base, again)
-      for (; r + ROWS <= lines; r += ROWS) STEP(ROWS);
-      if (lines - r == 3) STEP(3);
-      if (lines - r == 2) STEP(2);
-      if (lines - r == 1) STEP(1);
-    }
-}
-
 /* y (N, out) = x (N, in) . weight (out, in) transposed + bias. */
 static void linear(float *y, const float *x, const float *weight, const float *bias, int n, int in,
                    int out) {
-  product(y, out, x, in, 1, weight, 1, in, bias, n, out, in, 0);
+  product(y, out, x, in, 1, weight, 1, in, bias, n, out, in, 0, 0);
 }
 
 /* Slopes for the input of a linear layer, from those for its output; added if `more`. */
 static void linear_back(float *dx, const float *dy, const float *weight, int n, int in, int out,
                         int more) {
-  product(dx, in, dy, out, 1, weight, in, 1, 0, n, in, out, more);
+  product(dx, in, dy, out, 1, weight, in, 1, 0, n, in, out, more, 0);
 }
 
 /* Add the slopes for the weights of a linear layer; rows of dy are `dy_row` apart. */
 static void linear_learn(float *weight, float *bias, const float *dy, int dy_row, const float *x,
                          int n, int in, int out) {
-  product(weight, in, dy, 1, dy_row, x, in, 1, 0, out, in, n, 1);
+  product(weight, in, dy, 1, dy_row, x, in, 1, 0, out, in, n, 1, 0);
   for (int t = 0; t < n; t++)
-    for (int i = 0; i < out; i += 4) {
-      const v128_t sum = wasm_f32x4_add(partly(bias + i, out - i, 0), partly(dy + t * dy_row + i, out - i, 0));
-      put(bias + i, sum, out - i);
-    }
+    for (int i = 0; i < out; i++) bias[i] += dy[t * dy_row + i];
 }
 
 /* -- layers ------------------------------------------------------------------------------------ */
@@ -235,28 +168,25 @@ static void linear_learn(float *weight, float *bias, const float *dy, int dy_row
 /* y = normalised x + `also` (or 0), scaled and shifted, row by row (N, D). */
 static void normalise(float *y, Normal keep, const float *x, const float *also, const float *weight,
                       const float *shift, int n) {
-  for (int t = 0; t < n; t++) {
+  for (int t = 0; t < n; t++, y += size, x += size) {
     float *plain = keep.plain + t * size;
-    v128_t sum = wasm_f32x4_splat(0), spread = sum;
+    four sum = splat(0), spread = sum;
     for (int i = 0; i < size; i += 4) {
-      v128_t value = wasm_v128_load(x + t * size + i);
-      if (also) value = wasm_f32x4_add(value, wasm_v128_load(also + t * size + i));
-      wasm_v128_store(plain + i, value);
-      sum = wasm_f32x4_add(sum, value);
+      four value = FOUR(x + i);
+      if (also) value += FOUR(also + t * size + i);
+      FOUR(plain + i) = value;
+      sum += value;
     }
-    const v128_t mean = wasm_f32x4_splat(total(sum) / size);
+    const float mean = total(sum) / size;
     for (int i = 0; i < size; i += 4) {
-      const v128_t far = wasm_f32x4_sub(wasm_v128_load(plain + i), mean);
-      wasm_v128_store(plain + i, far);
-      spread = wasm_f32x4_add(spread, wasm_f32x4_mul(far, far));
+      const four far = FOUR(plain + i) - mean;
+      FOUR(plain + i) = far;
+      spread += far * far;
     }
-    keep.scale[t] = 1 / __builtin_sqrtf(total(spread) / size + EPSILON);
-    const v128_t scale = wasm_f32x4_splat(keep.scale[t]);
+    const float scale = keep.scale[t] = 1 / __builtin_sqrtf(total(spread) / size + EPSILON);
     for (int i = 0; i < size; i += 4) {
-      const v128_t value = wasm_f32x4_mul(wasm_v128_load(plain + i), scale);
-      wasm_v128_store(plain + i, value);
-      const v128_t wide = wasm_f32x4_mul(value, wasm_v128_load(weight + i));
-      wasm_v128_store(y + t * size + i, wasm_f32x4_add(wide, wasm_v128_load(shift + i)));
+      FOUR(plain + i) *= scale;
+      FOUR(y + i) = FOUR(plain + i) * FOUR(weight + i) + FOUR(shift + i);
     }
   }
 }
@@ -266,66 +196,33 @@ static void normalise_back(float *dy, Normal keep, const float *weight, float *d
                            float *dshift, int n) {
   for (int t = 0; t < n; t++, dy += size) {
     const float *plain = keep.plain + t * size;
-    v128_t sum = wasm_f32x4_splat(0), along = sum;
+    four sum = splat(0), along = sum;
     for (int i = 0; i < size; i += 4) {
-      const v128_t slope = wasm_v128_load(dy + i), value = wasm_v128_load(plain + i);
-      const v128_t wide = wasm_f32x4_mul(slope, value);
-      wasm_v128_store(dweight + i, wasm_f32x4_add(wasm_v128_load(dweight + i), wide));
-      wasm_v128_store(dshift + i, wasm_f32x4_add(wasm_v128_load(dshift + i), slope));
-      const v128_t inside = wasm_f32x4_mul(slope, wasm_v128_load(weight + i));
-      wasm_v128_store(dy + i, inside);
-      sum = wasm_f32x4_add(sum, inside);
-      along = wasm_f32x4_add(along, wasm_f32x4_mul(inside, value));
+      const four slope = FOUR(dy + i), value = FOUR(plain + i), inside = slope * FOUR(weight + i);
+      FOUR(dweight + i) += slope * value;
+      FOUR(dshift + i) += slope;
+      FOUR(dy + i) = inside;
+      sum += inside;
+      along += inside * value;
     }
-    const v128_t mean = wasm_f32x4_splat(total(sum) / size), scale = wasm_f32x4_splat(keep.scale[t]);
-    const v128_t turn = wasm_f32x4_splat(total(along) / size);
-    for (int i = 0; i < size; i += 4) {
-      const v128_t bent = wasm_f32x4_mul(wasm_v128_load(plain + i), turn);
-      const v128_t far = wasm_f32x4_sub(wasm_f32x4_sub(wasm_v128_load(dy + i), mean), bent);
-      wasm_v128_store(dy + i, wasm_f32x4_mul(far, scale));
-    }
+    const float mean = total(sum) / size, turn = total(along) / size;
+    for (int i = 0; i < size; i += 4)
+      FOUR(dy + i) = (FOUR(dy + i) - mean - FOUR(plain + i) * turn) * keep.scale[t];
   }
 }
 
 /* GELU in place, and its slope: the share below x, plus x times the density at x. */
 static void gelu(float *x, float *slope, int count) {
   for (int i = 0; i < count; i += 4) {
-    const v128_t value = wasm_v128_load(x + i), half = wasm_f32x4_splat(0.5f);
-    const v128_t below = wasm_f32x4_mul(twice_below(value), half);
-    const v128_t far = wasm_f32x4_mul(wasm_f32x4_mul(value, value), wasm_f32x4_neg(half));
-    const v128_t density = wasm_f32x4_mul(exponential(far), wasm_f32x4_splat(0.39894228f));
-    wasm_v128_store(x + i, wasm_f32x4_mul(value, below));
-    wasm_v128_store(slope + i, wasm_f32x4_add(below, wasm_f32x4_mul(value, density)));
+    const four value = FOUR(x + i), below = twice_below(value) * 0.5f;
+    const four density = exponential(value * value * -0.5f) * 0.39894228f;
+    FOUR(x + i) = value * below;
+    FOUR(slope + i) = below + value * density;
   }
 }
 
 static void multiply(float *x, const float *by, int count) {
-  for (int i = 0; i < count; i += 4)
-    wasm_v128_store(x + i, wasm_f32x4_mul(wasm_v128_load(x + i), wasm_v128_load(by + i)));
-}
-
-/* Scale a row, whose room is a multiple of 4, and turn it into probabilities; return the sum that
-   they were divided by, and the largest number of the row. */
-static float softmax(float *row, int count, float scale, float *largest) {
-  const int room = padded(count);
-  const float least = -3.4e38f;
-  for (int i = count; i < room; i++) row[i] = least;
-  v128_t most = wasm_f32x4_splat(least), sum = wasm_f32x4_splat(0);
-  for (int i = 0; i < room; i += 4) most = wasm_f32x4_max(most, wasm_v128_load(row + i));
-  float lanes[4], top = least;
-  wasm_v128_store(lanes, most);
-  for (int i = 0; i < 4; i++) top = lanes[i] > top ? lanes[i] : top;
-  for (int i = 0; i < room; i += 4) {
-    const v128_t far = wasm_f32x4_sub(wasm_v128_load(row + i), wasm_f32x4_splat(top));
-    const v128_t value = exponential(wasm_f32x4_mul(far, wasm_f32x4_splat(scale)));
-    wasm_v128_store(row + i, value);
-    sum = wasm_f32x4_add(sum, value);
-  }
-  const float all = total(sum);
-  for (int i = 0; i < room; i += 4)
-    wasm_v128_store(row + i, wasm_f32x4_div(wasm_v128_load(row + i), wasm_f32x4_splat(all)));
-  *largest = top;
-  return all;
+  for (int i = 0; i < count; i += 4) FOUR(x + i) *= FOUR(by + i);
 }
 
 static void attend(const Kept *k) {
@@ -337,10 +234,13 @@ static void attend(const Kept *k) {
     for (int h = 0; h < heads; h++, weights += going * room) {
       const float *query = k->query + from * size + h * width;
       const float *key = k->pair + first * wide + h * width;
-      product(weights, room, query, size, 1, key, 1, wide, 0, going, n, width, 0);
-      for (int t = 0; t < going; t++) softmax(weights + t * room, n, scale, &top);
+      product(weights, room, query, size, 1, key, 1, wide, 0, going, n, width, 0, 0);
+      for (int t = 0; t < going; t++) {
+        softmax(weights + t * room, n, scale, &top);
+        clear(weights + t * room + n, room - n);
+      }
       float *context = k->context + from * size + h * width;
-      product(context, size, weights, room, 1, key + size, wide, 1, 0, going, width, n, 0);
+      product(context, size, weights, room, 1, key + size, wide, 1, 0, going, width, n, 0, 0);
     }
   }
 }
@@ -349,7 +249,7 @@ static void attend(const Kept *k) {
 static void attend_back(float *dquery, float *dpair, const float *context, const Kept *k) {
   static float slope[64 * 64];
   const int width = size / heads, wide = 2 * size;
-  const v128_t scale = wasm_f32x4_splat(1 / __builtin_sqrtf(width));
+  const float scale = 1 / __builtin_sqrtf(width);
   const float *weights = k->weights;
   for (int r = 0, first = 0, from = 0; r < rows; first += lengths[r], from += k->counts[r++]) {
     const int n = lengths[r], going = k->counts[r], room = padded(n);
@@ -358,22 +258,19 @@ static void attend_back(float *dquery, float *dpair, const float *context, const
       const float *dy = context + at, *key = k->pair + pair_at;
       float *dkey = dpair + pair_at;
       clear(slope, going * room);
-      product(slope, room, dy, size, 1, key + size, 1, wide, 0, going, n, width, 0);
-      product(dkey + size, wide, weights, 1, room, dy, size, 1, 0, n, width, going, 0);
+      product(slope, room, dy, size, 1, key + size, 1, wide, 0, going, n, width, 0, 0);
+      product(dkey + size, wide, weights, 1, room, dy, size, 1, 0, n, width, going, 0, 0);
       for (int t = 0; t < going; t++) {
         float *row = slope + t * room;
-        v128_t sum = wasm_f32x4_splat(0);
+        four sum = splat(0);
         multiply(row, weights + t * room, room);
-        for (int i = 0; i < room; i += 4) sum = wasm_f32x4_add(sum, wasm_v128_load(row + i));
-        const v128_t mean = wasm_f32x4_splat(total(sum));
-        for (int i = 0; i < room; i += 4) {
-          const v128_t shared = wasm_f32x4_mul(wasm_v128_load(weights + t * room + i), mean);
-          const v128_t far = wasm_f32x4_sub(wasm_v128_load(row + i), shared);
-          wasm_v128_store(row + i, wasm_f32x4_mul(far, scale));
-        }
+        for (int i = 0; i < room; i += 4) sum += FOUR(row + i);
+        const float mean = total(sum);
+        for (int i = 0; i < room; i += 4)
+          FOUR(row + i) = (FOUR(row + i) - FOUR(weights + t * room + i) * mean) * scale;
       }
-      product(dquery + at, size, slope, room, 1, key, wide, 1, 0, going, width, n, 0);
-      product(dkey, wide, slope, 1, room, k->query + at, size, 1, 0, n, width, going, 0);
+      product(dquery + at, size, slope, room, 1, key, wide, 1, 0, going, width, n, 0, 0);
+      product(dkey, wide, slope, 1, room, k->query + at, size, 1, 0, n, width, going, 0, 0);
     }
   }
 }
@@ -383,10 +280,7 @@ static void embed(float *x) {
     for (int n = 0; n < lengths[r]; n++, t++) {
       const float *word = model.words + (long)ids[t] * size, *place = model.places + n * size;
       const float *type = model.types + (types ? types[t] * size : 0);
-      for (int i = 0; i < size; i += 4) {
-        const v128_t sum = wasm_f32x4_add(wasm_v128_load(word + i), wasm_v128_load(place + i));
-        wasm_v128_store(x + t * size + i, wasm_f32x4_add(sum, wasm_v128_load(type + i)));
-      }
+      for (int i = 0; i < size; i++) x[t * size + i] = word[i] + place[i] + type[i];
     }
 }
 
@@ -457,7 +351,7 @@ EXPORT(fill) float *fill(void) {
   gelu(dense, dense_slope, chosen * size);
   normalise(chosen_head, head, dense, 0, model.head_weight, model.head_shift, chosen);
   product(scores, room, chosen_head, size, 1, model.words, 1, size, model.bias, chosen, vocabulary,
-          size, 0);
+          size, 0, 0);
   return scores;
 }
 
@@ -479,12 +373,10 @@ EXPORT(compare) float *compare(const int *labels) {
 }
 
 static void tanh_of(float *x, int count) {
-  const v128_t one = wasm_f32x4_splat(1), bits = wasm_i32x4_splat(0x7fffffff);
   for (int i = 0; i < count; i += 4) {
-    const v128_t value = wasm_v128_load(x + i);
-    const v128_t small = exponential(wasm_f32x4_mul(wasm_f32x4_abs(value), wasm_f32x4_splat(-2)));
-    const v128_t found = wasm_f32x4_div(wasm_f32x4_sub(one, small), wasm_f32x4_add(one, small));
-    wasm_v128_store(x + i, wasm_v128_bitselect(found, value, bits));
+    const four small = exponential((four)wasm_f32x4_abs(FOUR(x + i)) * -2);
+    const four found = (1 - small) / (1 + small); /* of |x| */
+    FOUR(x + i) = wasm_v128_bitselect(found, FOUR(x + i), wasm_i32x4_splat(0x7fffffff));
   }
 }
 
@@ -499,7 +391,7 @@ EXPORT(relate) float *relate(const int *labels) {
     for (int i = 0; i < size; i++) firsts[r * size + i] = last[from * size + i];
   linear(pooled, firsts, model.pooler, model.pooler_bias, rows, size, size);
   tanh_of(pooled, rows * size);
-  product(relation, 4, pooled, size, 1, model.pair, 1, size, model.pair_bias, rows, 2, size, 0);
+  product(relation, 4, pooled, size, 1, model.pair, 1, size, model.pair_bias, rows, 2, size, 0, 0);
   judge(relation, 4, 2, labels, rows, judged);
   return judged;
 }
@@ -521,7 +413,7 @@ static int relate_back(float *dy, const int *labels) {
   if (refused) return 1;
   blame(relation, 4, 2, labels, rows);
   linear_learn(down.pair, down.pair_bias, relation, 4, pooled, rows, size, 2);
-  product(dpooled, size, relation, 4, 1, model.pair, size, 1, 0, rows, size, 2, 0);
+  product(dpooled, size, relation, 4, 1, model.pair, size, 1, 0, rows, size, 2, 0, 0);
   for (int i = 0; i < rows * size; i++) dpooled[i] *= 1 - pooled[i] * pooled[i];
   linear_learn(down.pooler, down.pooler_bias, dpooled, size, firsts, rows, size, size);
   linear_back(dfirsts, dpooled, model.pooler, rows, size, size, 0);
@@ -543,7 +435,7 @@ EXPORT(learn) int learn(const int *labels, const int *follows) {
   clear(slopes, trained);
   blame(scores, room, vocabulary, labels, chosen);
   linear_learn(down.words, down.bias, scores, room, chosen_head, chosen, size, vocabulary);
-  product(inside, size, scores, room, 1, model.words, size, 1, 0, chosen, size, vocabulary, 0);
+  product(inside, size, scores, room, 1, model.words, size, 1, 0, chosen, size, vocabulary, 0, 0);
   normalise_back(inside, head, model.head_weight, down.head_weight, down.head_shift, chosen);
   multiply(inside, dense_slope, chosen * size);
   linear_learn(down.dense, down.dense_bias, inside, size, last, chosen, size, size);

@@ -1,6 +1,7 @@
 /** A small BERT in WebAssembly's memory: its weights, its steps, and the files that hold it. */
 
 import { Source } from "./lab_text.js";
+import { crc32 } from "./numbers.js";
 
 const [DECAY, MOST, BETAS] = [0.01, 1, [0.9, 0.999]]; // as `TrainerSettings`, and AdamW
 const MEMORY = "The browser gives this page too little memory to train.";
@@ -165,11 +166,6 @@ export class Model {
 
 /** Write files into one ZIP file, uncompressed: weights hardly get smaller. */
 export function zip(files) {
-  const table = Uint32Array.from({ length: 256 }, (_, n) => {
-    for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
-    return n;
-  });
-  const checked = (bytes) => ~bytes.reduce((sum, byte) => table[(sum ^ byte) & 255] ^ (sum >>> 8), -1) >>> 0;
   const record = (sign, ...fields) => { // fields: [bytes, value]
     const all = [[4, sign], ...fields];
     const found = new DataView(new ArrayBuffer(all.reduce((sum, [size]) => sum + size, 0)));
@@ -185,7 +181,7 @@ export function zip(files) {
   let at = 0;
   for (const [name, bytes] of Object.entries(files)) {
     const said = new TextEncoder().encode(name);
-    const about = [[2, 20], [2, 0], [2, 0], [2, 0], [2, 0x21], [4, checked(bytes)], // 1980-01-01
+    const about = [[2, 20], [2, 0], [2, 0], [2, 0], [2, 0x21], [4, crc32(bytes)], // 1980-01-01
       [4, bytes.length], [4, bytes.length], [2, said.length], [2, 0]];
     list.push(record(0x02014b50, [2, 20], ...about, [2, 0], [2, 0], [2, 0], [4, 0], [4, at]), said);
     parts_.push(record(0x04034b50, ...about), said, bytes);

@@ -2,7 +2,7 @@
 
 import { codes, headline, line, picture, visible, whole, WIDE } from "./blocks.js";
 import { h, SVG } from "./build.js";
-import { count, general, grouped, largest, percent } from "./numbers.js";
+import { count, crc32, general, grouped, largest, percent } from "./numbers.js";
 
 const LETTER = 9.6; // width of a letter of 17 units
 const SMALL = 64; // tokens a side of a matrix that is a table
@@ -205,9 +205,7 @@ const scale = (left, bottom, top) => [
 
 function linesPicture({ shown, heads }, view, name) {
   const { units, size, maps } = view;
-  const layer = shown.places[0][0];
-  const all = shown.places.length > 1 || size <= SMALL;
-  const chosen = all ? Array.from({ length: heads }, (_, n) => [layer, n]) : shown.places;
+  const chosen = shown.places;
   const each = Math.max(1, Math.min(size, Math.floor(BUDGET / (chosen.length * size))));
   const links = [];
   let over = 0;
@@ -222,16 +220,14 @@ function linesPicture({ shown, heads }, view, name) {
     }
   }
   links.sort((a, b) => a.weight - b.weight);
-  const marked = shown.places.map(([, head]) => head);
-  const own = links.filter((link) => marked.includes(link.head));
   const first = places(view);
   const says = (at) => `${first[at]} ${visible(units[at].token)}`;
   const left = links.length < over ? `, the strongest of ${grouped(over)}` : "";
   return picture(`${fileName(shown.places)}-lines`,
     `${name}: ${count(chosen.length, "head")}: ${grouped(links.length)} lines${left}.`,
-    (width) => lines(view, own, shown.places, width),
+    (width) => lines(view, links, chosen, width),
     ["looks", "looked at", "head", "attention"], links.slice(-ROWS).reverse().map((link) =>
-      ({ cells: [says(link.row), says(link.column), `${layer}.${link.head}`, link.weight] })), true);
+      ({ cells: [says(link.row), says(link.column), `${chosen[0][0]}.${link.head}`, link.weight] })), true);
 }
 
 function lines({ units }, own, shown, width) {
@@ -356,11 +352,6 @@ function mosaic(small, side, layers, heads) {
 
 // -- images ---------------------------------------------------------------------------------------
 
-const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
-  return n;
-});
-
 /** Write shades as a PNG file (ISO/IEC 15948), stored without compression, as an address. */
 function png(numbers, columns) {
   const rows = numbers.length / columns;
@@ -393,15 +384,7 @@ function png(numbers, columns) {
 
 const word = (value) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255];
 
-function* chunk(name, body) {
-  let check = 0xffffffff;
-  const named = [...name].map((letter) => letter.charCodeAt(0));
-  yield* word(body.length);
-  for (const part of [named, body]) {
-    for (const each of part) {
-      check = CRC[(check ^ each) & 255] ^ (check >>> 8);
-      yield each;
-    }
-  }
-  yield* word(~check);
+function chunk(name, body) {
+  const bytes = [...new TextEncoder().encode(name), ...body];
+  return [...word(body.length), ...bytes, ...word(crc32(bytes))];
 }

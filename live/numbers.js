@@ -20,6 +20,15 @@ export function largest(values, count, order = 1) {
 /** Round to the nearest whole number, halves to the even one. */
 export const rounded = (x) => Math.round(x) - Number(x % 1 === 0.5 && Math.round(x) % 2 === 1);
 
+const CRC = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1;
+  return n;
+});
+
+/** Return the checksum of bytes in ZIP and PNG files. */
+export const crc32 = (bytes) =>
+  ~bytes.reduce((sum, byte) => CRC[(sum ^ byte) & 255] ^ (sum >>> 8), -1) >>> 0;
+
 // -- as text --------------------------------------------------------------------------------------
 
 export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");

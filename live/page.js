@@ -181,8 +181,7 @@ export function model(place, on) {
     if (worker) status.textContent = note;
   }
 
-  const say = (says) => { status.textContent = says; };
-  return { ask, begin, forget, say, need: () => begun || begin({}) };
+  return { ask, begin, forget, need: () => begun || begin({}) };
 }
 
 /** @param {HTMLElement} place the line, with what the page's script put into its data */
@@ -202,8 +201,7 @@ export function mount(place) {
   let pause = 0;
   let set = () => {};
 
-  place.append(folder((files, name) => line.begin({ folder: files, name }),
-    () => line.say("What was dropped could not be read. Drop it again, or choose it.")));
+  place.append(folder((files, name) => line.begin({ folder: files, name })));
   const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
     "this browser. ");
   said.append(back);
@@ -280,8 +278,8 @@ export function mount(place) {
   }
 }
 
-/** The fold in which a folder or a ZIP file is chosen; it can also be dropped anywhere on the page. */
-function folder(take, failed) {
+/** The fold in which a folder or a ZIP file is chosen; files can also be dropped anywhere on the page. */
+function folder(take) {
   const choose = (says, attributes, taken) => {
     const input = make("input", { type: "file", ...attributes });
     input.addEventListener("change", () => input.files.length && taken([...input.files]));
@@ -290,41 +288,20 @@ function folder(take, failed) {
     return label;
   };
   const parts = (file) => file.webkitRelativePath.split("/");
-  const holds = ({ dataTransfer }) => dataTransfer.types.includes("Files"); // not a text
-  document.addEventListener("dragover", (event) => holds(event) && event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    if (!holds(event)) return;
-    event.preventDefault();
-    dropped([...event.dataTransfer.items]).then(({ files, name }) => take(files, name), failed);
-  });
+  for (const kind of ["dragover", "drop"]) {
+    document.addEventListener(kind, (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return; // a text
+      event.preventDefault();
+      if (kind === "drop") take([...event.dataTransfer.files]);
+    });
+  }
   const fold = make("details", { class: "bx-fold" }, { name: "summary", attributes: {}, children:
     ["A model of your own"] }, { name: "p", attributes: { class: "bx-line" }, children:
     ["The folder of a BERT or DistilBERT: config.json, model.safetensors, and tokenizer.json or vocab.txt " +
     "(one of the two is enough). Or the ZIP file that the lab saves. It is read in this tab and goes " +
-    "nowhere. Choose it, or drop it on this page."] });
+    "nowhere. Choose it, or drop its files on this page."] });
   fold.append(choose("Folder of a model", { webkitdirectory: "", multiple: "" }, (files) =>
     take(files.filter((each) => parts(each).length < 3), parts(files[0])[0])),
   choose("ZIP file of the lab", { accept: ".zip" }, take));
   return fold;
-}
-
-const promised = (work) => new Promise(work);
-
-/** List the files of what was dropped: those of the first folder, without folders inside it. */
-async function dropped(items) {
-  const entries = items.map((item) => item.webkitGetAsEntry()).filter(Boolean);
-  const first = entries.find((each) => each.isDirectory);
-  const files = (first ? await inside(first) : entries).filter((each) => each.isFile);
-  return { name: first?.name, files: await Promise.all(files.map((each) =>
-    promised((done, failed) => each.file(done, failed)))) };
-}
-
-async function inside(entry) {
-  const reader = entry.createReader();
-  const found = [];
-  for (;;) { // browsers list a hundred at a time
-    const more = await promised((done, failed) => reader.readEntries(done, failed));
-    if (!more.length) return found;
-    found.push(...more);
-  }
 }

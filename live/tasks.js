@@ -363,7 +363,7 @@ function tokenize({ text, text_pair: other = "", cased = null }) {
   };
 }
 
-const CLASSES = { fill_mask: "BertForMaskedLM", next_sentence: "BertForNextSentencePrediction",
+export const CLASSES = { fill_mask: "BertForMaskedLM", next_sentence: "BertForNextSentencePrediction",
   qa: "BertForQuestionAnswering", ner: "BertForTokenClassification",
   classification: "BertForSequenceClassification", multiple_choice: "BertForMultipleChoice" };
 const TASKS = {

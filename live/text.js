@@ -16,7 +16,7 @@ const SMALL = 3; // pieces of a word
 export const MASK = "[MASK]";
 const SIGNS = /_{3,}|<mask>|\[\s?mask\s?\]/gi;
 
-export const isSpace = (char) => SPACE.test(char);
+const isSpace = (char) => SPACE.test(char);
 export function strip(text) {
   let [start, end] = [0, text.length];
   while (start < end && isSpace(text[start])) start++;

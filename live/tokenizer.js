@@ -4,7 +4,7 @@ import { Refusal } from "./refusal.js";
 
 const HANGUL = 0xac00;
 const LONGEST = 100; // characters of a word; longer ones are unknown
-const SPECIAL = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"];
+export const SPECIAL = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"];
 const LETTER = /[\p{L}\p{N}]/u;
 const CHARACTERS = new Intl.Segmenter("und", { granularity: "grapheme" });
 

@@ -16,10 +16,7 @@ const BLOCKS = { a: ["attention", "attention"], f: ["feed_forward", "feed-forwar
 export function xray(given) {
   const { at = null, answer = "", off: named = "", mode = "mean", lens = "affine" } = given;
   const [text, pair, signs] = gaps(given);
-  if (mode === "resample" || given.rank) {
-    throw new Refusal("The browser replaces what is off by a mean or by zero, and ranks no parts. " +
-      "Choose one of these.");
-  }
+  if (given.rank) throw new Refusal("The browser ranks no parts.");
   const auto = !given.ask || given.ask === "auto";
   let kind = auto ? fitting.call(this, text, pair) : given.ask;
   const read = encoded.call(this, kind, text, pair);
@@ -61,8 +58,8 @@ export function xray(given) {
   };
 }
 
-function gaps({ text, text_pair: pair = "", other = "" }) {
-  const found = [text, pair, other].map(readSigns);
+function gaps({ text, text_pair: pair = "" }) {
+  const found = [text, pair].map(readSigns);
   return [found[0][0], found[1][0], [...new Set(found.flatMap(([, signs]) => signs))]];
 }
 

@@ -24,8 +24,6 @@ from app.faces.streamlit.features.xray import (
     follow,
     forget_other_texts,
     is_ranking,
-    keep_spared,
-    kept_spared,
     off,
     open_zoom,
     set_ranking,
@@ -35,9 +33,8 @@ from app.faces.streamlit.features.xray import (
 from app.faces.streamlit.features.xray_patching import show_patching
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.state import begin_with
-from app.features.attention import view_cell as cells
 from app.features.attention import view_pictures as pictures
-from app.features.attention.result import Heads, Selection
+from app.features.attention.result import Heads
 from app.features.attention.result_views import head_view
 from app.features.attention.task import attention
 from app.features.attention.view_text import short_headline
@@ -48,9 +45,8 @@ from app.features.xray import view_words as words
 from app.features.xray import view_zoom as zooms
 from app.features.xray.result import Ask, XrayResult
 from app.features.xray.task import offered, xray
-from app.features.xray.task_ranking import rank_parts, spare
-from app.features.xray.task_run import text_of
-from app.features.xray.task_zoom import cell_path, head_notes
+from app.features.xray.task_ranking import rank_parts
+from app.features.xray.task_run import head_notes, text_of
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import gaps_note
@@ -82,7 +78,6 @@ def draw(page: Page) -> None:
         mode = choose("Off means", words.MODES, key="mode")
         lens = choose("Lens", words.LENSES, key="lens")
         followed = text_line("Follow this word or label", key=ANSWER)
-        other = text_line("Other text, same number of pieces", key="other")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
         asks: tuple[Ask, ...] = ("auto", *kinds)
         ask = pick_from("Ask", {key: words.ASKS[key] for key in asks}, key="ask")
@@ -107,7 +102,6 @@ def draw(page: Page) -> None:
             answer=followed,
             off=off(model.layers, model.heads),
             mode=mode,
-            other=other,
             lens=lens,
             progress=report,
         )
@@ -157,8 +151,8 @@ def draw(page: Page) -> None:
 
 
 def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom) -> None:
-    """Show the way back, and the heads of a layer, one head, or one of its numbers."""
-    drawn = zooms.crumbs(result, opened)
+    """Show the way back, and the heads of a layer, or one head."""
+    drawn = zooms.crumbs(opened)
     if len(opened) == 1:
         drawn = join(drawn, zooms.heads_of(result, opened[0], head_notes(page.engine, result)))
     show_markup(drawn, key="picture")  # the same element at every depth, which is replaced at once
@@ -166,39 +160,20 @@ def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom) -> None:
         draw_head(page, result, *opened)
 
 
-def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int) -> None:
-    """Show the matrix of a head, or how one of its numbers is computed."""
-    if cell:
-        path = cell_path(page.engine, result, (layer, head), *cell)
-        show_html(join(cells.steps(path.arithmetic), zooms.value_step(result, path)))
-        show_picture(cells.products(path.arithmetic))
-        show_html(cells.softmax_table(path.arithmetic))
-        return
+def draw_head(page: Page, result: XrayResult, layer: int, head: int) -> None:
+    """Show the matrix of a head, whose numbers the page “Attention” explains."""
     whole = attention(page.engine, result.text, result.pair)
     here = replace(whole, attentions=result.attentions)
-    shown = head_view(here, Heads.one(layer, head), Selection())
-    heat_map(
-        pictures.stage(here, shown, common=False, log=False),
-        key="xray_map",
-        then=lambda row, column: open_zoom(layer, head, row, column),
-        said=short_headline(here, shown),
-    )
+    shown = head_view(here, Heads.one(layer, head))
+    heat_map(pictures.stage(here, shown), key="xray_map", said=short_headline(here, shown))
 
 
 def draw_ranking(page: Page, result: XrayResult) -> None:
-    """Show which parts this answer needs, and how many it can do without."""
+    """Show which parts this answer needs."""
     if not result.ranking:
         st.button(words.MATTERS, key="_rank", on_click=set_ranking, help=switches.RANK_HELP)
         return
     show_html(switches.ranking_line(result))
-    if st.button("Switch off the least important until the answer changes", key="spare"):
-        with progress("Switching off", "parts") as report:
-            text = text_of(page.engine, result)
-            keep_spared(result, spare(text, result.question, result.ranking, report))
-        st.rerun()
-    found = kept_spared(result)
-    if found is not None:
-        show_html(switches.spared_line(found, result.first.name))
     show_picture(switches.ranking_picture(result))
 
 

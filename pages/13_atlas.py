@@ -3,12 +3,12 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table
+from app.faces.streamlit import page_shell, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import open_tab
-from app.faces.streamlit.features.atlas import HEADS, choose_head, take_head, wait_for
+from app.faces.streamlit.features.atlas import choose_head, take_head, wait_for
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
+from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
 from app.words.blocks import small_headline
 from app.words.html import join
@@ -30,6 +30,12 @@ def open_text(number: int) -> None:
         st.session_state[OPEN] = number
 
 
+def leave(shown: AtlasResult) -> None:
+    """Go to the attention page with the text that was picked; the head goes along."""
+    text = shown.asked.texts[st.session_state.pop(OPEN)]
+    leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
+
+
 with page_shell(SLUG) as page:
     found = wait_for(page)
     if found is not None:
@@ -40,27 +46,17 @@ with page_shell(SLUG) as page:
             result = atlas(page.engine, layer=layer, head=head)
             page.picks.update(head=take, open=open_text)
             if OPEN in st.session_state:
-                text = result.asked.texts[st.session_state.pop(OPEN)]
-                st.session_state[HEADS] = []  # combined there
-                texts = {"text": text.text, "text_pair": text.text_pair or ""}
-                leave_for(feature("attention"), texts)
+                leave(result)
             show_html(view.head_card(result))
             show_markup(
                 view.typical_texts(result, live=bool(st.session_state.get(ON_SITE))), key="texts"
             )
-            show_html(view.measures(result))
         with left:
             headline = small_headline(view.headline(result), view.map_hint(result))
             show_html(join(headline, view.legend(result)))
             show_picture(view.map_picture(result, live=True))
-        findings = f"Findings of {view.PAPER}"
-        with open_tab(SLUG, ["Distances", findings, "All heads"]) as tab, guarded():
-            if tab == findings:
-                show_html(view.findings_table(result))
-            elif tab == "Distances":
-                show_picture(view.distances_picture(result))
-            else:
-                show_table(view.heads_table(result), alt="All heads in numbers.", key="t_heads")
+        with st.expander(f"Findings of {view.PAPER}"):
+            show_html(view.findings_table(result))
         page.finish(
             lambda: view.screen(result),
             lambda: view.snippet(result, page.engine.provenance.name),

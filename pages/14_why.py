@@ -1,13 +1,10 @@
 """Why: which words an answer depends on, and whether that is true to the model."""
 
-import streamlit as st
-
 from app.faces.streamlit import page_shell, text_box
-from app.faces.streamlit.controls import choose, pick_from
+from app.faces.streamlit.controls import pick_from
 from app.faces.streamlit.features.why import explain, offer_gap
 from app.faces.streamlit.state import begin_with
-from app.features.why import view, view_check
-from app.features.why.task import BASELINES
+from app.features.why import view
 from app.features.why.task_asked import explainable
 
 SLUG = "why"
@@ -22,10 +19,7 @@ with page_shell(SLUG) as page:
         pair = text_box(SLUG, second, key="text_pair", first=begin["text_pair"]) if second else ""
         if of == "fill_mask":
             offer_gap(text)
-    with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
-        operator = choose("Pieces are hidden by", view_check.OPERATORS, key="operator")
-    found = explain(page, of, text, pair, baseline=baseline, operator=operator)
+    found = explain(page, of, text, pair)
     if found is not None:
         reasons = found
         page.finish(

@@ -1,18 +1,16 @@
 """Attention: which piece looks at which, in every layer and head."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
-from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
+from app.faces.streamlit import guarded, page_shell, show_html, show_picture, text_box
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, level, open_tab, switch
+from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.features.attention import (
     choose_heads,
     choose_order,
     chosen_heads,
-    combine_heads,
     heat_map,
     pinned_cell,
     take_cell,
@@ -24,7 +22,7 @@ from app.features.attention import view_files as files
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
-from app.features.attention.result import RankedHead, Selection
+from app.features.attention.result import RankedHead
 from app.features.attention.result_views import (
     attention_grid,
     group_shares,
@@ -43,18 +41,10 @@ from app.words.screen import Block, Screen
 SLUG = "attention"
 
 
-def choose_values(pair: bool) -> Selection:
-    """Ask which tokens and values are shown."""
-    part = choose("Part", view.PART_NAMES, key="part") if pair else "all"
-    special = part == "all" and switch("Show [CLS] and [SEP]", key="special", default=True)
-    floor = level("Hide values below", (0.0, 0.5), key="floor", default=0.0)
-    return Selection(special=special, part=part, floor=floor)
-
-
-def show_head(number: int, more: int = 0) -> None:
-    """Show a head that was clicked, or add it to those shown."""
+def show_head(number: int) -> None:
+    """Show a head that was clicked."""
     if number in range(result.layers * result.heads):
-        take_head(*divmod(number, result.heads), more)
+        take_head(*divmod(number, result.heads))
 
 
 def draw_cell() -> None:
@@ -75,11 +65,9 @@ def draw_cell() -> None:
 def file_picture(which: str) -> Picture:
     """Draw one of the pictures that can be saved."""
     if which == "map":
-        return pictures.map_picture(shown, large, common=common, log=log)
+        return pictures.map_picture(shown, large)
     if which == "grid":
-        return pictures.grid_picture(
-            shown, grid, ranked, shown=heads.places, common=common, log=log
-        )
+        return pictures.grid_picture(shown, grid, ranked, shown=heads.places)
     return lines.lines_picture(shown, strongest_links(shown, large))
 
 
@@ -94,11 +82,7 @@ def offer_files() -> None:
     for which, label in files.PICTURES.items():
         at = name if which == "map" else f"{name}-{which}"
         offer_file(title, f"{label} (SVG)", partial(drawn, which), f"{at}.svg", "image/svg+xml")
-    for label, kind, make in (
-        ("Matrix (CSV)", "csv", lambda: view.matrix_csv(shown, large)),
-        ("Matrix (JSON)", "json", lambda: files.matrix_json(shown, large)),
-    ):
-        offer_file(title, label, make, f"{name}.{kind}")
+    offer_file(title, "Matrix (CSV)", lambda: view.matrix_csv(shown, large), f"{name}.csv")
 
 
 def on_paper() -> Screen:
@@ -109,7 +93,7 @@ def on_paper() -> Screen:
         more += [cells.steps(found), cells.products(found)]
     if result.is_pair:
         more.append(view.shares_line(group_shares(result, heads)))
-    return screen(shown, view=large, grid=grid, ranked=ranked, common=common, log=log, more=more)
+    return screen(shown, large, ranked=ranked, more=more)
 
 
 with page_shell(SLUG) as page:
@@ -121,7 +105,7 @@ with page_shell(SLUG) as page:
     with fold:
         order = choose_order()
     result = attention(page.engine, text, pair, shuffle=order)
-    page.picks.update({"head": show_head, "head+": partial(show_head, more=1)})
+    page.picks["head"] = show_head
     show_html(
         join(
             gaps_note(result.read_as),
@@ -131,17 +115,14 @@ with page_shell(SLUG) as page:
     )
     with fold:
         by_word = switch(view.WORDS, key="words", hint=view.WORDS_HELP)
-        chosen = choose_values(result.is_pair)
-        combine_heads(result)
-        common = choose("Scale", view.SCALE_NAMES, key="scale") == "common"
-        log = switch(view.LOG, key="log", hint=view.LOG_HELP)
+        special = switch("Show [CLS] and [SEP]", key="special", default=True)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-att-bar"):
         choose_heads(result)
         how = choose("View", view.VIEW_NAMES, key="view")
     heads = chosen_heads(result)
     shown = in_words(page.engine, result) if by_word else result
-    large = head_view(shown, heads, chosen)
-    grid = attention_grid(shown, chosen)
+    large = head_view(shown, heads, special=special)
+    grid = attention_grid(shown, special=special)
     cell = pinned_cell(result)
     ranked: tuple[RankedHead, ...] = ()
     with guarded():
@@ -154,7 +135,7 @@ with page_shell(SLUG) as page:
                 show_markup(lines.lines_figure(file_picture("lines")), key="head_lines")
             else:
                 heat_map(
-                    pictures.stage(shown, large, common=common, log=log),
+                    pictures.stage(shown, large),
                     key="head_map",
                     then=take_cell,
                     cell=cell,
@@ -168,20 +149,15 @@ with page_shell(SLUG) as page:
         with right:
             show_html(view.head_list(ranked, heads, result.heads))
     with small:
-        show_markup(
-            pictures.head_grid(shown, grid, large, common=common, log=log), key="bx-att-grid"
-        )
+        show_markup(pictures.head_grid(shown, grid, large), key="bx-att-grid")
         show_html(view.grid_note(grid))
-    draws: dict[str, Callable[[], None]] = {
-        cells.TITLE: draw_cell,
-        "All heads": lambda: show_table(
-            view.measures_table(result, ranked),
-            alt="All heads, the clearest pattern first.", key="t_ranking",
-        ),
-        "Files": lambda: show_picture(file_picture(choose("Picture", files.PICTURES, key="file"))),
-    }  # fmt: skip
-    with open_tab(SLUG, list(draws)) as now, guarded():
-        draws[now]()
+    with guarded():
+        draw_cell()
+    saved = st.expander("As a picture, with all numbers", key="saved", on_change="rerun",
+                        bind="query-params")  # fmt: skip
+    if saved.open:
+        with saved:
+            show_picture(file_picture("lines" if how == "lines" else "map"))
     offer_files()
     page.finish(
         on_paper,

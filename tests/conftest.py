@@ -7,11 +7,9 @@ The hooks at the end divide the tests among several processes (`make test`).
 """
 
 import os
-import shlex
-import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,24 +127,6 @@ def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
         yield server
 
 
-@pytest.fixture
-def run_on_small_disk(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a script with a disk of 1 MB at `tmp_path / "disk"`, which vanishes with the process."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = f"mount -t tmpfs -o size=1m none {shlex.quote(str(disk))}"
-    own = ["unshare", "--user", "--map-root-user", "--mount"]
-    if subprocess.run([*own, "sh", "-c", mount], capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-
-    def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        inner = shlex.join([sys.executable, "-B", "-c", script, *arguments])
-        command = [*own, "sh", "-c", f"{mount} && {inner} ; find {shlex.quote(str(disk))} -type f"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    return run
-
-
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with every head that a page needs, stored with random weights."""
@@ -253,11 +233,13 @@ def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
     from app.engine.models import Engine
     from app.faces.recorded.writing import record
-    from app.lessons.claims import stored
+    from app.lessons.measured import stored
 
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
-        patched.setattr("app.lessons.claims.count_again", lambda _, name: stored()[1][name])
+        patched.setattr(
+            "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
+        )
         return record(Engine(str(model)), folder, date, lambda _: None)
 
 

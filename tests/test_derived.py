@@ -1,7 +1,6 @@
 """Everything that is computed from the bundled weights belongs to those that are here."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,13 @@ from app.features.lab.task_finetune_recorded import weights_of
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
 from tools import derive
-from tools.derived import read_table, stale, stamp, weights_here
+from tools.derive import read_table, stale, stamp, weights_here
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 
 
 def test_every_derived_file_belongs_to_the_weights_that_are_here() -> None:
-    assert stale(weights_here(), read_table(), derive.derived_files()) == []
+    assert stale(weights_here(), read_table(), derive.derived_files(), ROOT) == []
 
 
 def test_every_file_beside_the_weights_is_derived_or_comes_with_them() -> None:
@@ -43,37 +42,26 @@ def test_what_names_its_weights_names_those_that_are_here() -> None:
     )
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a derived file and a table."""
-    (tmp_path / "numbers.json").write_text("[1]\n", encoding="utf-8")
-    (tmp_path / "derived.toml").touch()
-    stamp("heads", ["numbers.json"], tmp_path / "derived.toml", tmp_path)
-    return tmp_path
-
-
-def test_a_file_of_other_weights_is_named_with_its_command(place: Path) -> None:
-    table, expected = read_table(place / "derived.toml"), {"numbers.json": "heads"}
-    weights = weights_here()
-    assert stale(weights, table, expected, place) == []
-
-    (said,) = stale("0" * 12, table, expected, place)
-    assert said.startswith(f"numbers.json was computed from other weights ({weights})")
-    assert said.endswith("(000000000000). Run `python -m tools.derive heads`.")
-    old = {"numbers.json": replace(table["numbers.json"], weights="1" * 12)}
-    (said,) = stale(weights, old, expected, place)
-    assert said.startswith("numbers.json was computed from other weights (111111111111)")
-
-
-def test_a_file_changed_missing_or_unknown_is_named(place: Path) -> None:
-    table, weights = read_table(place / "derived.toml"), weights_here()
-    (place / "numbers.json").write_text("[2]\n", encoding="utf-8")
-    (said,) = stale(weights, table, {"numbers.json": "heads"}, place)
-    assert "numbers.json was changed after it had been computed" in said
-    (said,) = stale(weights, {}, {"numbers.json": "heads"}, place)
-    assert "not in the table" in said
-    (said,) = stale(weights, table, {}, place)
-    assert "no longer there. Run `python -m tools.derive heads`." in said
+def test_a_file_that_does_not_belong_to_the_weights_is_named_with_its_command(
+    tmp_path: Path,
+) -> None:
+    file, table, weights = tmp_path / "numbers.json", tmp_path / "tools/table", weights_here()
+    file.write_text("[1]\n", encoding="utf-8")
+    table.parent.mkdir()
+    table.write_text("{}", encoding="utf-8")
+    stamp("heads", [file.name], table)
+    rows, expected = read_table(table), {file.name: "heads"}
+    assert stale(weights, rows, expected, tmp_path) == []
+    for wrong, (here, known, there) in {
+        f"was computed from other weights ({weights})": ("0" * 12, rows, expected),
+        "is derived from the weights, but not in the table": (weights, {}, expected),
+        "is in the table, but no longer there": (weights, rows, {}),
+    }.items():
+        (said,) = stale(here, known, there, tmp_path)
+        assert wrong in said and said.endswith("Run `python -m tools.derive heads`.")
+    file.write_text("[2]\n", encoding="utf-8")
+    (said,) = stale(weights, rows, expected, tmp_path)
+    assert "was changed after it had been computed" in said
 
 
 def test_a_table_is_found_by_its_head() -> None:

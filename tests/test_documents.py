@@ -20,8 +20,6 @@ from app.features.ner.task import ner
 from app.features.tokenizer.task import tokenizer
 from app.features.variants.task import variants
 from bert_core import BertForMaskedLM
-from tools import quotes
-from tools.derived import weights_here
 from tools.documents import anchor, tables
 from tools.observations import QUOTES
 from tools.quotes import Quote
@@ -126,7 +124,6 @@ def test_the_page_on_torch_hub_runs_and_the_readme_names_its_entries() -> None:
 # --- what the documents say of the model --------------------------------------------------------
 
 
-WEIGHTS, VALUES = quotes.read()
 UNRELATED = (
     # Numbers of texts, sizes, pages and limits: nothing of the model, or of all models.
     r"the 95 % interval is|the 95 % interval of|it is the 95 % interval|is the 95 % interval above",
@@ -138,26 +135,14 @@ NUMERAL = re.compile(r"−?\d+(?:\.\d+)?")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)? (?:%|of (?:the )?\d+\b|nats|bits)")
 
 
-def test_the_values_were_measured_on_the_weights_that_are_here() -> None:
-    assert weights_here() == WEIGHTS, (
-        "tools/quotes.json was measured on other weights. Run `python -m tools.derive quotes`."
-    )
-
-
-def test_documents_quote_what_was_measured() -> None:
-    """Templates word equal sides: "the first is negative, the second negative" reads wrong."""
-    texts = {q.document: (ROOT / q.document).read_text(encoding="utf-8") for q in QUOTES}
-    assert quotes.wrong(QUOTES, texts, VALUES) == []
-    assert [each for each in VALUES.values() if quotes.twice(each)] == []
-    assert {quote.key for quote in QUOTES} == set(VALUES)
-
-
 @pytest.mark.parametrize("quote", QUOTES, ids=[quote.says for quote in QUOTES])
 def test_what_a_document_quotes_is_what_the_bundled_model_does(
     engine: Engine, quote: Quote
 ) -> None:
-    for found, said in zip(quote.values(engine), VALUES[quote.key], strict=True):
-        assert alike(found, said)
+    for found, said in zip(
+        quote.look(engine), quote.find(TEXTS[quote.document]).groups(), strict=True
+    ):
+        assert alike(str(found), " ".join(said.split())), "Run `python -m tools.derive quotes`."
 
 
 def alike(found: str, said: str) -> bool:
@@ -186,19 +171,6 @@ def test_no_share_is_quoted_by_hand(name: str) -> None:
     text = re.sub("|".join(UNRELATED), "#", " ".join(text.split()))
     by_hand = [text[max(0, m.start() - 40) : m.end() + 20] for m in NUMBER.finditer(text)]
     assert by_hand == [], "Take the number away, or add the sentence to tools/observations.py."
-
-
-def test_a_changed_value_is_found_and_filled_again() -> None:
-    quote = Quote("a.md", "right in {} of 100 cases, *{}* first", lambda engine: (44, "paris"))
-    text = "The model is right\nin 43 of 100\ncases, *france* first."
-    values = {quote.key: ["44", "paris"]}
-    (message,) = quotes.wrong([quote], {"a.md": text}, values)
-    assert "['43', 'france'] where ['44', 'paris'] was measured" in message
-    text = quote.fill(text, ["44", "paris"])
-    assert text == "The model is right\nin 44 of 100\ncases, *paris* first."
-    assert quotes.wrong([quote], {"a.md": text}, values) == []
-    (message,) = quotes.wrong([quote], {"a.md": "Its first word is *paris*."}, values)
-    assert message.startswith("a.md has “right in {} of 100 cases, *{}* first” 0 times")
 
 
 # --- what documents say of the code -------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 import ast
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,22 +11,20 @@ import torch
 
 from benchmarks import cuda
 from bert_core.config import BertConfig
+from bert_core.errors import InputError
 from tools import gpu
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_without_a_card_it_says_what_it_needs_and_stops() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.gpu", "day", "--data", "."],
-        cwd=ROOT,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("make gpu needs a CUDA device with 24 GB of memory; PyTorch ")
-    assert done.stderr.count("\n") == 1
+def test_without_a_card_it_says_what_it_needs_and_stops(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert gpu.main(["day", "--data", "."]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith("make gpu needs a CUDA device with 24 GB of memory; PyTorch ")
+    assert out == "" and err.count("\n") == 1
 
 
 @pytest.fixture
@@ -47,11 +43,13 @@ def test_with_a_card_it_says_what_else_is_missing(
     card = SimpleNamespace(total_memory=80 * 2**30, name="A card")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
-    assert "make gpu DATA=FOLDER" in gpu.lacking(None)
-    assert "has no folder text, nsp, qa" in gpu.lacking(tmp_path)
-    assert gpu.lacking(data) == ""
+    gpu.check(data)
+    for given, wrong in ((None, "make gpu DATA=FOLDER"), (tmp_path, "no folder text, nsp, qa")):
+        with pytest.raises(InputError, match=wrong):
+            gpu.check(given)
     card.total_memory = 8 * 2**30
-    assert "A card has 8" in gpu.lacking(data)
+    with pytest.raises(InputError, match="A card has 8"):
+        gpu.check(data)
 
 
 def test_the_data_travel_and_a_file_that_did_not_arrive_whole_is_named(
@@ -59,10 +57,9 @@ def test_the_data_travel_and_a_file_that_did_not_arrive_whole_is_named(
 ) -> None:
     packed = tmp_path / "packed"
     assert gpu.main(["pack", str(data), str(packed)]) == 0
-    text = packed / "text" / "some.txt"
-    text.write_text("A cat sat ther")
-    assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 1
-    assert "text/some.txt" in capsys.readouterr().err
+    (packed / "piece-0.bin").write_bytes(b"A cat sat ther")
+    assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 2
+    assert "piece-0.bin" in capsys.readouterr().err
     assert gpu.main(["pack", str(data), str(packed)]) == 0
     assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 0
     assert "tokens encoded" in capsys.readouterr().out
@@ -81,13 +78,13 @@ def test_a_bundle_comes_back_in_pieces(
     (bundle / "model.safetensors").write_bytes(bytes(range(256)) * 40)
     (bundle / "heads" / "config.json").write_text("{}")
     gpu.split(bundle, out)
-    assert len(list(out.glob("bundle-*.bin"))) == 6  # with the archive's own blocks
+    assert len(list(out.glob("piece-*.bin"))) == 6  # with the archive's own blocks
     assert gpu.main(["join", str(out), str(tmp_path / "again")]) == 0
     for path in ("model.safetensors", "heads/config.json"):
         assert (tmp_path / "again" / path).read_bytes() == (bundle / path).read_bytes()
-    (out / "bundle-1.bin").write_bytes(b"")
-    assert gpu.main(["join", str(out), str(tmp_path / "third")]) == 1
-    assert "bundle-1.bin" in capsys.readouterr().err
+    (out / "piece-1.bin").write_bytes(b"")
+    assert gpu.main(["join", str(out), str(tmp_path / "third")]) == 2
+    assert "piece-1.bin" in capsys.readouterr().err
     assert not (tmp_path / "third").exists()
 
 
@@ -99,8 +96,10 @@ def test_every_part_runs_within_its_time_and_a_failure_is_told(
     def done(command: list[str], timeout: float, **_: object) -> SimpleNamespace:
         run[command[2]] = timeout
         if command[2] == "benchmarks.cuda":
-            raise subprocess.TimeoutExpired(command, timeout)
-        return SimpleNamespace(returncode=int(command[2] == "pytest"))
+            raise subprocess.TimeoutExpired(command[2:3], timeout)
+        if command[2] == "pytest":
+            raise subprocess.CalledProcessError(1, command[2:3])
+        return SimpleNamespace()
 
     def trained(settings: object, *_: object, **__: object) -> Path:
         minutes.append(settings.minutes)  # type: ignore[attr-defined]
@@ -116,9 +115,9 @@ def test_every_part_runs_within_its_time_and_a_failure_is_told(
     assert run["pytest"] == run["benchmarks.cuda"] == 96
     assert minutes[0] is not None and 8 < minutes[0] < 8.75  # ten, less what follows the training
     said = capsys.readouterr().out
-    assert "tests on CUDA: FAILED with status 1" in said
-    assert "benchmark: FAILED: stopped after its 96 s" in said and "figures: in order" in said
-    assert list(json.loads((out / "manifest.json").read_text())) == ["bundle-0.bin"]
+    assert "non-zero exit status 1" in said and "timed out after 96" in said
+    assert "figures: in order" in said
+    assert list(json.loads((out / "manifest.json").read_text())) == ["piece-0.bin"]
 
 
 def test_it_runs_every_test_that_is_for_a_card() -> None:

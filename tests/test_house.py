@@ -283,29 +283,28 @@ SLUGS = sorted(
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_feature_has_everything_that_belongs_to_it(slug: str) -> None:
-    assert missing(slug) == []
+    assert list(missing(slug)) == []
     assert [feature.slug for feature in FEATURES].count(slug) == 1
 
 
 def test_the_check_of_features_names_every_place(tmp_path: Path) -> None:
-    for name in ("app/catalog.py", "docs/guide.md", "CHANGELOG.md", "README.md", "docs/api.md",
-                 "docs/features.md", "app/faces/terminal.json"):  # fmt: skip
+    for name in ("app/catalog.py", "docs/guide.md", "CHANGELOG.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     files = write("odd_word", "Odd word", "INSIDE", tmp_path)
     assert len(files) == 9 and sum(map(len, map(Path.read_bytes, map(tmp_path.joinpath, files))))
-    derived = missing("odd_word", tmp_path)  # what a command writes
-    assert len(derived) == 5 and all("Run `python -m tools.derive" in each for each in derived)
+    assert list(missing("odd_word", tmp_path)) == []
     guide = (tmp_path / "docs/guide.md").read_text(encoding="utf-8")
     order = [row["title"] for row in rows(tmp_path).values() if not row["tab_of"]]
     assert re.findall(r"^## (.*)$", guide, re.M) == ["Home", *order]
     for name in files[:6]:
         (tmp_path / name).rename(tmp_path / "aside")
-        (said,) = set(missing("odd_word", tmp_path)) - set(derived)
+        (said,) = missing("odd_word", tmp_path)
         assert name in said or Path(name).parent.as_posix() in said
         (tmp_path / "aside").rename(tmp_path / name)
     (tmp_path / "app/catalog.py").write_bytes((ROOT / "app/catalog.py").read_bytes())
-    assert missing("odd_word", tmp_path) == ["app/catalog.py has no row with slug='odd_word'."]
+    (said,) = missing("odd_word", tmp_path)
+    assert said == "app/catalog.py has no row with slug='odd_word'."
 
 
 @pytest.mark.parametrize("slug", ["qa", "fill_mask_more", "home", "class", "Odd", "odd-word", ""])

@@ -7,18 +7,19 @@
     python -m tools.derive --list                the steps, and what each writes
 
 Steps marked with "data" read the evaluation data. Each step runs in a process of its own, with two
-threads; the same weights on the same machine give the same files. `tools/derived.toml` records of
+threads; the same weights on the same machine give the same files. `tools/derived.json` records of
 which weights they are. What only a person can put right is printed; the exit status is then 3.
 """
 
 import argparse
+import hashlib
 import json
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,13 +27,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
-from tools.derived import stamp
 
 if TYPE_CHECKING:
     from app.engine.models import Engine
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 RECORDED = ROOT / "build" / "recorded"
+TABLE = ROOT / "tools" / "derived.json"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2  # sums depend on their number
 _PERSON = 3  # exit status: all is computed, but a person has to put something right
@@ -106,9 +107,10 @@ def _finetune(_: Any) -> None:
 
 
 def _examples(_: Any) -> None:
-    from tools import example_heads
+    from tools.example_heads import FILE, choose_heads, with_heads
 
-    example_heads.choose_again(_engine())
+    text = FILE.read_text(encoding="utf-8")
+    FILE.write_text(with_heads(text, choose_heads(_engine(), text)), encoding="utf-8")
 
 
 def _lessons(_: Any) -> Sequence[str]:
@@ -186,7 +188,7 @@ STEPS = (
     Step("examples", "chooses the heads that the attention examples open", _examples),
     Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
          ("assets/lessons/figures.json",)),
-    Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
+    Step("quotes", "writes what documents quote", _quotes),
     Step("api", "writes what documents and the command line say of tasks and settings", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
          ("docs/pictures/*.webp",)),
@@ -198,6 +200,69 @@ STEPS = (
 def derived_files() -> dict[str, str]:
     """Return every derived file with the step that writes it."""
     return {name: step.name for step in STEPS for name in step.files()}
+
+
+# -- the table: each derived file with its step, its weights and its SHA-256 ---------------------
+
+
+def weights_here() -> str:
+    """Return the fingerprint of the bundled weights."""
+    from app.engine.models.papers import fingerprint  # imports PyTorch
+
+    return fingerprint(BUNDLE)
+
+
+def read_table(path: Path = TABLE) -> dict[str, dict[str, str]]:
+    """Read the table: file, from the root of the repository -> `step`, `weights`, `sha256`."""
+    rows: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
+def stamp(step: str, files: Iterable[str], table: Path = TABLE, *, others: bool = False) -> None:
+    """Record that files are those of the bundled weights; forget the step's `others` or not."""
+    rows = {k: v for k, v in read_table(table).items() if others or v["step"] != step}
+    for name in files:
+        digest = _digest(table.parents[1] / name)
+        rows[name] = {"step": step, "weights": weights_here(), "sha256": digest}
+    text = json.dumps(rows, indent=1, sort_keys=True)
+    table.write_text(f"{text}\n", encoding="utf-8")
+
+
+def stale(
+    weights: str, table: Mapping[str, Mapping[str, str]], expected: Mapping[str, str], root: Path
+) -> list[str]:
+    """Say of every file that does not belong to the weights what is wrong, and what to do.
+
+    Args:
+        weights: fingerprint of the bundled weights.
+        table: what is recorded.
+        expected: file -> step, of every derived file that there is.
+        root: of the repository.
+    """
+    found = []
+    for name in sorted({*expected, *table}):
+        row = table.get(name, {})
+        if name not in expected:
+            wrong = "is in the table, but no longer there"
+        elif not row:
+            wrong = "is derived from the weights, but not in the table"
+        elif row["weights"] != weights:
+            wrong = f"was computed from other weights ({row['weights']}) than these ({weights})"
+        elif row["sha256"] != _digest(root / name):
+            wrong = "was changed after it had been computed"
+        else:
+            continue
+        step = expected.get(name) or row["step"]
+        found.append(f"{name} {wrong}. Run `python -m tools.derive {step}`.")
+    return found
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# -- the command ---------------------------------------------------------------------------------
 
 
 def with_table(text: str, table: str) -> str:
@@ -238,8 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if lacking := [step.name for step in steps if step.data and given.data is None]:
         parser.error(
-            f"{', '.join(lacking)}: the evaluation data is needed. Give its folder with --data, or "
-            "name other steps."
+            f"{', '.join(lacking)}: the evaluation data is needed; give its folder: --data"
         )
     return _one(steps[0], given.data, given.only) if len(steps) == 1 else _each(steps, given.data)
 
@@ -267,7 +331,7 @@ def _one(step: Step, data: Path | None, only: str | None) -> int:
     began = time.monotonic()
     left = step.run(data if step.data else only) or ()
     files = [f"docs/pictures/{only}.webp"] if only else step.files()
-    stamp(step.name, files, others_stay=bool(only))
+    stamp(step.name, files, others=bool(only))
     for line in left:
         _say(f"  for a person: {line}")
     _say(f"{step.name}: {time.monotonic() - began:.0f} s")

@@ -24,12 +24,6 @@ _LOOKING = {"Nearest noun": "to_previous", "One step ahead": "to_next"}
 _SAME_HEAD = {"The same guess": "A guess at “it”"}
 
 
-def choose_again(engine: Engine) -> None:
-    """Choose the heads for a model, in the file."""
-    text = FILE.read_text(encoding="utf-8")
-    FILE.write_text(with_heads(text, choose_heads(engine, text)), encoding="utf-8")
-
-
 def choose_heads(engine: Engine, text: str) -> dict[str, tuple[int, int]]:
     """Choose the layer and head that each example opens, by its label.
 

@@ -13,7 +13,7 @@ for everything in one transfer, two calls do it. Here, before them:
 
        python3 -m tools.gpu unpack build/card ~/card
 
-   checks the digest of every file, moves them out of the repository, and encodes the texts.
+   checks the digests, moves the data out of the repository, and encodes the texts.
 
 2. The repository with the weights, without `build/card`, soon after:
 
@@ -45,8 +45,11 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bert_core.errors import InputError
 
 if TYPE_CHECKING:
     from training.plan import Plan
@@ -60,6 +63,7 @@ _AFTERWARDS = 75.0  # seconds kept for writing the bundle and measuring it
 _AT_LEAST = 30.0  # seconds of training
 _SHARE = 0.16  # of all the time: as much as the tests may take, and the benchmark
 _GPU_TESTS = ("tests/bert_core/test_devices.py",)
+_say = partial(print, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("pack", "unpack", "join"):
+    moves = {"pack": pack, "unpack": unpack, "join": join}
+    for name in moves:
         command = commands.add_parser(name)
         command.add_argument("source", type=Path)
         command.add_argument("target", type=Path)
@@ -81,122 +86,104 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--seconds", type=float, default=780, help="for everything; default: 780")
     command.add_argument("--rehearse", action="store_true", help="on a processor, in small")
     options = parser.parse_args(arguments)
-    if options.command != "day":
-        what = {"pack": pack, "unpack": unpack, "join": join}[options.command]
-        return what(options.source, options.target)
-    if missing := lacking(options.data, options.rehearse):
-        sys.stderr.write(f"{missing}\n")
+    try:
+        if move := moves.get(options.command):
+            move(options.source, options.target)
+            return 0
+        check(options.data, options.rehearse)
+        out = options.out or options.work / "out"
+        return day(options.data, options.work, out, options.seconds, options.rehearse)
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
         return 2
-    out = options.out or options.work / "out"
-    return day(options.data, options.work, out, options.seconds, options.rehearse)
 
 
-def lacking(data: Path | None, rehearse: bool = False) -> str:
-    """Say what is missing here, and what to do; "" if nothing is."""
+def check(data: Path | None, rehearse: bool = False) -> None:
+    """Refuse a machine without a card, unless it is a rehearsal, and data that are not all there.
+
+    Raises:
+        InputError: what is missing, and what to do.
+    """
     import torch
 
     needs = "make gpu needs a CUDA device with 24 GB of memory; "
     if not rehearse and not torch.cuda.is_available():
-        return (
+        raise InputError(
             f"{needs}PyTorch {torch.__version__} sees none here. On a machine with one, install a "
             "PyTorch for CUDA (see pytorch.org) and run it again."
         )
-    if not rehearse:
-        card = torch.cuda.get_device_properties(0)
-        if card.total_memory < _MEMORY * 2**30:
-            return f"{needs}{card.name} has {card.total_memory / 2**30:.0f}."
+    card = None if rehearse else torch.cuda.get_device_properties(0)
+    if card and card.total_memory < _MEMORY * 2**30:
+        raise InputError(f"{needs}{card.name} has {card.total_memory / 2**30:.0f}.")
     if data is None:
-        return "make gpu needs the data folder of the training: make gpu DATA=FOLDER."
+        raise InputError("make gpu needs the data folder of the training: make gpu DATA=FOLDER.")
     if absent := [name for name in FOLDERS if not (data / name).is_dir()]:
-        return (
+        raise InputError(
             f"{data} has no folder {', '.join(absent)}; docs/training-data.md says what is in them."
         )
-    return ""
 
 
 # -- what travels --------------------------------------------------------------------------------
 
 
-def pack(data: Path, folder: Path) -> int:
-    """Copy the data folder to `folder`, with a digest of every file."""
-    if missing := lacking(data, rehearse=True):
-        sys.stderr.write(f"{missing}\n")
-        return 2
+def pack(data: Path, folder: Path) -> None:
+    """Write the data folder to `folder`, in pieces."""
+    check(data, rehearse=True)
     shutil.rmtree(folder, ignore_errors=True)
-    for name in FOLDERS:
-        shutil.copytree(data / name, folder / name, copy_function=shutil.copyfile)
-    digests = _write_manifest(folder)
-    size = sum((folder / name).stat().st_size for name in digests)
-    _say(f"{len(digests)} files, {size / 2**20:.1f} MiB in {folder}")
-    return 0
+    folder.mkdir(parents=True)
+    _say(f"{split(data, folder, FOLDERS) / 2**20:.1f} MiB in {folder}")
 
 
-def unpack(folder: Path, target: Path) -> int:
-    """Check what `pack` wrote, move it to `target/data`, and encode its texts in `target/work`."""
+def unpack(folder: Path, target: Path) -> None:
+    """Move what `pack` wrote to `target/data`, and encode its texts in `target/work`."""
     from bert_core.text.tokenizer import BertTokenizer
     from training.corpus import load_corpus
 
     began = time.monotonic()
-    if wrong := _differing(folder):
-        sys.stderr.write(f"{folder} did not arrive whole: {', '.join(wrong)}\n")
-        return 1
-    target.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(target / "data", ignore_errors=True)
-    shutil.move(folder, target / "data")
+    join(folder, target / "data")
+    shutil.rmtree(folder)
     tokenizer = BertTokenizer.from_pretrained("explorer-mini-uncased")
     texts = load_corpus(target / "data", target / "work", tokenizer, os.cpu_count() or 1)
     tokens = sum(len(text.ids) for text in texts)
-    _say(f"all files are whole; {tokens:,} tokens encoded; {time.monotonic() - began:.0f} s")
-    return 0
+    _say(f"{tokens:,} tokens encoded; {time.monotonic() - began:.0f} s")
 
 
-def split(bundle: Path, out: Path) -> None:
-    """Write a folder to `out` as one archive in pieces, with their digests."""
+def split(folder: Path, out: Path, names: Sequence[str] = (".",)) -> int:
+    """Write a folder to `out` as one archive in pieces, with their digests; return its size."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
-        tar.add(bundle, arcname=".")
-    data = archive.getvalue()
+        for name in names:
+            tar.add(folder / name, arcname=name)
+    data, digests = archive.getvalue(), dict[str, str]()
     for number, start in enumerate(range(0, len(data), PIECE)):
-        (out / f"bundle-{number}.bin").write_bytes(data[start : start + PIECE])
-    _write_manifest(out, "bundle-*.bin")
+        piece, name = data[start : start + PIECE], f"piece-{number}.bin"
+        (out / name).write_bytes(piece)
+        digests[name] = hashlib.sha256(piece).hexdigest()
+    (out / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
+    return len(data)
 
 
-def join(folder: Path, bundle: Path) -> int:
-    """Check the pieces of `split` and unpack them to a new folder."""
-    if wrong := _differing(folder):
-        sys.stderr.write(f"{folder} did not arrive whole: {', '.join(wrong)}\n")
-        return 1
-    names = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    data = b"".join((folder / name).read_bytes() for name in names)
-    bundle.mkdir(parents=True)
-    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        tar.extractall(bundle, filter="data")
-    _say(f"the bundle is in {bundle}")
-    return 0
+def join(folder: Path, target: Path) -> None:
+    """Check the pieces of `split` and unpack them to a new folder.
 
-
-def _write_manifest(folder: Path, pattern: str = "**/*") -> dict[str, str]:
-    files = sorted(path for path in folder.glob(pattern) if path.is_file())
-    digests = {path.relative_to(folder).as_posix(): _digest(path) for path in files}
-    (folder / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
-    return digests
-
-
-def _differing(folder: Path) -> list[str]:
-    """Return the files of a manifest that are not there as they were; the manifest if it is not."""
-    if not (folder / MANIFEST).is_file():
-        return [MANIFEST]
-    digests: dict[str, str] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    return [
-        name
-        for name, digest in digests.items()
-        if not (folder / name).is_file() or _digest(folder / name) != digest
-    ]
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    Raises:
+        InputError: one is missing, or is not as it was.
+    """
+    try:
+        digests = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        pieces = {name: (folder / name).read_bytes() for name in digests}
+        names = [
+            n for n, piece in pieces.items() if hashlib.sha256(piece).hexdigest() != digests[n]
+        ]
+    except FileNotFoundError as error:
+        names = [Path(error.filename).name]
+    if names:
+        raise InputError(f"{folder} did not arrive whole: {', '.join(names)}")
+    target.mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(b"".join(pieces.values()))) as tar:
+        tar.extractall(target, filter="data")
+    _say(f"unpacked to {target}")
 
 
 # -- the day -------------------------------------------------------------------------------------
@@ -248,25 +235,15 @@ def _run(part: str, command: Sequence[str], limit: float, out: Path | None = Non
     """Run a part for at most so many seconds; say how it went and return whether it is in order."""
     _say(f"\n$ python -m {' '.join(command)}")
     began = time.monotonic()
-    try:
-        with (out or Path(os.devnull)).open("wb") as stream:
-            status = subprocess.run(
-                [sys.executable, "-m", *command],
-                cwd=ROOT,
-                check=False,
-                timeout=max(1.0, limit),
-                stdout=stream if out else None,
-            ).returncode
-        said = "in order" if status == 0 else f"FAILED with status {status}"
-    except subprocess.TimeoutExpired:
-        said = f"FAILED: stopped after its {limit:.0f} s"
-    _say(f"{part}: {said}, {time.monotonic() - began:.0f} s")
-    return said == "in order"
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    line, most = [sys.executable, "-m", *command], max(1.0, limit)
+    with (out or Path(os.devnull)).open("wb") as stream:
+        try:
+            subprocess.run(line, cwd=ROOT, check=True, timeout=most, stdout=stream if out else None)
+            failure = ""
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            failure = str(error)
+    _say(f"{part}: {failure or 'in order'}, {time.monotonic() - began:.0f} s")
+    return not failure
 
 
 if __name__ == "__main__":

@@ -1,54 +1,24 @@
 """Measure what lessons say of the bundled model: `python -m tools.derive lessons`.
 
-Every claim is counted; the figures are written into `assets/lessons/figures.json`.
+Every claim is counted and every step looked at; the figures are written into
+`assets/lessons/figures.json`.
 """
 
-import json
 from collections.abc import Callable
 
 from app.engine.models import Engine
-from app.lessons.claims import count_again, looked, stored
-from app.lessons.looking import Looking
-from app.lessons.records import Lesson
-from app.lessons.shelf import FIGURES, claims, shelf
+from app.lessons.measured import FIGURES, stored
+from app.lessons.measuring import measure as measured
 
 
 def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
     """Write the figures; return what a person has to put right."""
-    figures = {}
-    for name, claim in claims().items():
-        found = count_again(engine, name)
-        figures[name] = {"n": found.n, "k": found.k, "holds": found.holds, "tell": found.tell}
-        figures[name] |= {"head": found.head} if claim.role else {}
-        say(f"{name}: {found.k} of {found.n}{'' if found.holds else ', which its test refuses'}")
-    ours = [each for each in shelf().lessons.values() if not each.own]
-    rounded = json.loads(json.dumps(figures), parse_float=lambda number: round(float(number), 4))
-    rows = {"weights": engine.provenance.fingerprint, "claims": rounded}
-    FIGURES.write_text(_written(rows), encoding="utf-8")
+    found = measured(engine, say)
+    FIGURES.write_text(found.written(), encoding="utf-8")
     stored.cache_clear()
-    refused = [name for name, row in figures.items() if not row["holds"]]
     return [
-        *(f"assets/lessons/claims: {name} no longer holds" for name in refused),
-        *(says for each in ours for says in failing(engine, each)),
-    ]
-
-
-def failing(engine: Engine, lesson: Lesson) -> list[str]:
-    """Say which steps of a lesson do not hold with their text."""
-    return [
-        f"assets/lessons/{lesson.slug}.toml: step {number} does not hold with its text"
-        for number, step in enumerate(lesson.steps, 1)
-        if not Looking(engine, step.page, looked(engine, step.look)).holds(step.holds)
-    ]
-
-
-def _written(rows: dict[str, object]) -> str:
-    """Write one line for each claim and lesson, so that a change can be read."""
-    parts = []
-    for name, value in rows.items():
-        if isinstance(value, dict):
-            inner = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
-            parts.append(f"{json.dumps(name)}: {{\n{inner}\n}}")
-        else:
-            parts.append(f"{json.dumps(name)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+        *(f"assets/lessons/claims: {name} no longer holds"
+          for name, each in found.claims.items() if not each.holds),
+        *(f"assets/lessons/{name.replace(' ', '.toml: step ')} does not hold with its text"
+          for name, each in found.steps.items() if not each.holds),
+    ]  # fmt: skip

@@ -9,11 +9,11 @@ lld-19`), because another version writes other bytes.
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,14 +50,11 @@ def compiled(name: str = "bert") -> bytes:
 
 def has_compiler() -> bool:
     """Return whether the compiler and the linker of the right version are installed."""
-    try:
-        said = [
-            subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
-            for name in (COMPILER, COMPILER.replace("clang", "wasm-ld"))
-        ]
-    except OSError:
-        return False
-    return all(VERSION in each for each in said)
+    names = [
+        name for name in (COMPILER, COMPILER.replace("clang", "wasm-ld")) if shutil.which(name)
+    ]
+    asked = [subprocess.run([name, "--version"], capture_output=True, text=True) for name in names]
+    return [VERSION in each.stdout for each in asked] == [True, True]
 
 
 def tables() -> bytes:
@@ -69,29 +66,28 @@ def tables() -> bytes:
     """
     every = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF]
     apart = {char: parts for char in every if (parts := characters.decomposed(char)) != char}
-    found: dict[str, object] = {
-        name: _ranges(char for char in every if holds(char))
-        for name, holds in (
-            ("removed", lambda char: not characters.cleaned(char)),
-            ("blank", lambda char: characters.cleaned(char) == " "),
-            ("chinese", characters.is_chinese),
-            ("nonspacing", characters.is_accent),
-            ("punctuation", lambda char: characters.role(char) is Role.PUNCTUATION),
-        )
-    }
     lower = {ord(char): characters.lowered(char) for char in every if char != "\u0130"}
-    found["lowered"] = _lower_runs({p: ord(new) - p for p, new in lower.items() if new != chr(p)})
-    # Hangul syllables decompose by arithmetic.
-    found["decomposed"] = {c: apart[c] for c in apart if not "\uac00" <= c <= "\ud7a3"}
     ordered = (char for char in every if char not in apart and characters.combining_class(char))
-    found["classes"] = _grouped(ordered, characters.combining_class)
-    found["unicode"] = unicodedata.unidata_version
-    found["letters"] = _ranges(filter(str.isalpha, every))
-    found["words"] = _ranges(char for char in every if char.isalnum() or char == "_")
-    found["joined"] = _ranges(regex.findall(JOINED, "".join(every), regex.V1))
+    sets: dict[str, Callable[[str], object]] = {
+        "removed": lambda char: not characters.cleaned(char),
+        "blank": lambda char: characters.cleaned(char) == " ",
+        "chinese": characters.is_chinese,
+        "nonspacing": characters.is_accent,
+        "punctuation": lambda char: characters.role(char) is Role.PUNCTUATION,
+    }
     scripts = _grouped(filter(str.isalpha, every), script_of)
-    found["scripts"] = {name: ranges for name, ranges in scripts.items() if name}
-    return _written(found)
+    found = {name: _ranges(filter(holds, every)) for name, holds in sets.items()} | {
+        "lowered": _lower_runs({p: ord(new) - p for p, new in lower.items() if new != chr(p)}),
+        # Hangul syllables decompose by arithmetic.
+        "decomposed": {char: apart[char] for char in apart if not "\uac00" <= char <= "\ud7a3"},
+        "classes": _grouped(ordered, characters.combining_class),
+        "unicode": unicodedata.unidata_version,
+        "letters": _ranges(filter(str.isalpha, every)),
+        "words": _ranges(char for char in every if char.isalnum() or char == "_"),
+        "joined": _ranges(regex.findall(JOINED, "".join(every), regex.V1)),
+        "scripts": {name: ranges for name, ranges in scripts.items() if name},
+    }
+    return f"{json.dumps(found, ensure_ascii=False, separators=(',', ':'))}\n".encode()
 
 
 def _lower_runs(distances: dict[int, int]) -> str:
@@ -104,11 +100,6 @@ def _lower_runs(distances: dict[int, int]) -> str:
         else:
             runs.append([point, point, 1, distance])
     return " ".join(f"{a:x}-{b:x}/{step}{distance:+x}" for a, b, step, distance in runs)
-
-
-def _written(found: object) -> bytes:
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return f"{text}\n".encode()
 
 
 def _grouped(chars: Iterable[str], key: Callable[[str], object]) -> dict[str, str]:
@@ -135,19 +126,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.live", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare")
     check = parser.parse_args().check
-    status = 0
-    made: dict[str, Callable[[], bytes]] = {
-        "bert.wasm": compiled, "lab.wasm": partial(compiled, "lab"),
-        "tables.json": tables,
-    }  # fmt: skip
-    for name, make in made.items():
-        path, content = LIVE / name, make()
-        if not check:
-            path.write_bytes(content)
-        elif content != path.read_bytes():
+    made = {"bert.wasm": compiled(), "lab.wasm": compiled("lab"), "tables.json": tables()}
+    differing = [name for name, content in made.items() if content != (LIVE / name).read_bytes()]
+    for name in differing:
+        if check:
             sys.stdout.write(f"{name} differs: run `python -m tools.live`.\n")
-            status = 1
-    return status
+        else:
+            (LIVE / name).write_bytes(made[name])
+    return int(check and bool(differing))
 
 
 if __name__ == "__main__":

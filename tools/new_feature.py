@@ -3,7 +3,7 @@
     python -m tools.new_feature odd_word --title "Odd word" --group inside
     python -m tools.new_feature odd_word --check     writes nothing; says what is missing
 
-Files and documents are looked at; registers, where something is written for single features or
+Files are looked at; documents and registers, where something is written for single features or
 their widgets, are tested. `make test ONLY=odd_word` does both and runs the feature's own tests.
 
 The skeleton works: it measures how long vectors are. Replace that by what your feature computes,
@@ -31,12 +31,12 @@ _CATALOG, _GUIDE, _CHANGES = "app/catalog.py", "docs/guide.md", "CHANGELOG.md"
 _ROW = re.compile(r"^    Feature\(\n.*?^    \),\n", re.M | re.S)
 _GROUPS = ("TEXT", "TASKS", "INSIDE", "LEARNING", "ABOUT")
 _EXAMPLES = 5  # at least
-_TABLES = ("README.md", "docs/api.md", "docs/features.md", "app/faces/terminal.json")
-
 
 REGISTERS = {
     "tests/test_house.py": "a file of the feature",
-    "tests/test_documents.py": "a table or a chapter of the documents",
+    "tests/test_documents.py": "a chapter of docs/guide.md with its picture, or a table that "
+    "`python -m tools.derive api` writes",
+    "tests/app/faces/test_terminal.py": "a task: `python -m tools.derive api`",
     "tests/app/declared/test_tasks.py": "a word of a label: assets/glossary.toml, or "
     "plain_words.txt in the folder of the test",
     "tests/app/declared/test_carried.py": "a box that a text fills: app/declared/carried.py",
@@ -66,17 +66,10 @@ class Row:
         found = re.search(rf'^        {name}="?(.*?)"?,$', self.source, re.M)
         return found[1] if found else ""
 
-    @property
-    def has_examples(self) -> bool:
-        """Whether something is given on its page."""
-        own = self["trains"], self["tabular"]
-        return self["takes_text"] != "False" or "True" in own
-
 
 def rows(root: Path = ROOT) -> dict[str, Row]:
     """Read the catalog, without importing it."""
-    source = (root / _CATALOG).read_text(encoding="utf-8")
-    found = map(Row, _ROW.findall(source))
+    found = map(Row, _ROW.findall((root / _CATALOG).read_text(encoding="utf-8")))
     return {row["slug"]: row for row in found}
 
 
@@ -89,8 +82,8 @@ def class_name(slug: str) -> str:
     return "".join(part.title() for part in slug.split("_")) + "Result"
 
 
-def missing(slug: str, root: Path = ROOT) -> list[str]:
-    """Say in words what a feature lacks; [] if it has everything.
+def missing(slug: str, root: Path = ROOT) -> Iterator[str]:
+    """Say in words which files of a feature are not there, or lack something.
 
     Args:
         slug: of the feature.
@@ -98,8 +91,43 @@ def missing(slug: str, root: Path = ROOT) -> list[str]:
     """
     row = rows(root).get(slug)
     if row is None:
-        return [f"{_CATALOG} has no row with slug={slug!r}."]
-    return [*_code(slug, row, root), *_documents(slug, row, root)]
+        yield f"{_CATALOG} has no row with slug={slug!r}."
+        return
+    folder = f"app/features/{slug}"
+    if not row["tab_of"] and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
+        yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
+    if not (root / row["page"]).is_file():
+        yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
+    for file, name, says in (
+        ("result", class_name(slug), "the class of its result"),
+        ("task", slug, "the function that computes it"),
+        ("view", "screen", "what is shown"),
+    ):
+        if not _defines(root / folder / f"{file}.py", name):
+            yield f"{folder}/{file}.py has no {name}: {says}."
+    examples = root / folder / "examples.toml"
+    if row["takes_text"] != "False" or "True" in (row["trains"], row["tabular"]):
+        text = examples.read_text(encoding="utf-8") if examples.is_file() else ""
+        with_note = [each for each in tomllib.loads(text).get("example", []) if each.get("note")]
+        if len(with_note) < max(_EXAMPLES, text.count("[[example]]")):
+            yield (
+                f"{folder}/examples.toml has {len(with_note)} examples with a note on what to "
+                f"look for; expected at least {_EXAMPLES}, and no other."
+            )
+    elif examples.exists():
+        yield f"{folder}/examples.toml is there, but nothing is given on this page."
+    if not list((root / "tests/app/features" / slug).glob("test_*.py")):
+        yield f"tests/app/features/{slug} has no test_*.py: its numbers against arithmetic."
+
+
+def _defines(path: Path, name: str) -> bool:
+    """Return whether a file defines or imports a name at its top."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
+    imported = (one for each in body if isinstance(each, ast.ImportFrom) for one in each.names)
+    return name in {
+        *(each.name for each in body if isinstance(each, ast.ClassDef | ast.FunctionDef)),
+        *(each.asname or each.name for each in imported),
+    }
 
 
 def unregistered(slug: str) -> list[str]:
@@ -127,76 +155,6 @@ def failed(output: str) -> list[str]:
     return [f"{REGISTERS.get(file, file)} ({test})" for test, file in rows]
 
 
-def _code(slug: str, row: Row, root: Path) -> Iterator[str]:
-    """Say what is missing of its files."""
-    folder = f"app/features/{slug}"
-    if not row["tab_of"] and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
-        yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
-    if not (root / row["page"]).is_file():
-        yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
-    parts = (
-        ("result", ast.ClassDef, class_name(slug), "the class of its result"),
-        ("task", ast.FunctionDef, slug, "the function that computes it"),
-        ("view", ast.FunctionDef, "screen", "what is shown"),
-    )
-    for file, kind, name, says in parts:
-        if not _defines(root / folder / f"{file}.py", kind, name):
-            yield f"{folder}/{file}.py has no {name}: {says}."
-    examples = root / folder / "examples.toml"
-    if row.has_examples:
-        yield from _examples(examples, f"{folder}/examples.toml")
-    elif examples.exists():
-        yield f"{folder}/examples.toml is there, but nothing is given on this page."
-    if not list((root / "tests/app/features" / slug).glob("test_*.py")):
-        yield f"tests/app/features/{slug} has no test_*.py: its numbers against arithmetic."
-
-
-def _examples(path: Path, name: str) -> Iterator[str]:
-    """Say what is missing of its examples."""
-    if not path.is_file():
-        yield f"{name} is not there: at least {_EXAMPLES} examples, because something is given."
-        return
-    found = tomllib.loads(path.read_text(encoding="utf-8")).get("example", [])
-    if len(found) < _EXAMPLES:
-        yield f"{name} has {len(found)} examples; expected at least {_EXAMPLES}."
-    yield from (
-        f"{name}: the example {each.get('label')!r} has no note on what to look for."
-        for each in found
-        if not each.get("note")
-    )
-
-
-def _documents(slug: str, row: Row, root: Path) -> Iterator[str]:
-    """Say what is missing of its documents."""
-    guide = (root / _GUIDE).read_text(encoding="utf-8")
-    if row["tab_of"]:
-        if f"*{row['title']}*" not in guide:
-            yield f"{_GUIDE} does not name the tab *{row['title']}*."
-    else:
-        if f"\n## {row['title']}\n" not in guide:
-            yield f"{_GUIDE} has no chapter “{row['title']}”."
-        if f"(pictures/{slug}.webp)" not in guide:
-            yield f"{_GUIDE} does not show pictures/{slug}.webp."
-        if not (root / f"docs/pictures/{slug}.webp").is_file():
-            command = f"python -m tools.derive pictures --only {slug}"
-            yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
-    for name in _TABLES[1:] if row["tab_of"] else _TABLES:  # README.md lists pages
-        said = (root / name).read_text(encoding="utf-8")
-        if slug not in said and row["title"] not in said:
-            yield f"{name} does not list {slug}. Run `python -m tools.derive api`."
-
-
-def _defines(path: Path, kind: type[ast.stmt], name: str) -> bool:
-    """Return whether a file defines or imports a name at its top."""
-    if not path.is_file():
-        return False
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    imported = (each.names for each in body if isinstance(each, ast.ImportFrom))
-    return any(isinstance(each, kind) and getattr(each, "name", "") == name for each in body) or (
-        any((each.asname or each.name) == name for names in imported for each in names)
-    )
-
-
 def write(slug: str, title: str, group: str, root: Path = ROOT) -> list[str]:
     """Write the skeleton of a feature; return its files, from the root.
 
@@ -210,7 +168,14 @@ def write(slug: str, title: str, group: str, root: Path = ROOT) -> list[str]:
         InputError: there is such a feature, or the name cannot be one.
     """
     known = rows(root)
-    _check(slug, known)
+    if not re.fullmatch(r"[a-z]+(_[a-z]+)*", slug) or keyword.iskeyword(slug) or slug == "home":
+        raise InputError(f"Found {slug!r}; expected lower-case words joined by _, as in odd_word.")
+    for other in known:
+        if f"{slug}_".startswith(f"{other}_") or f"{other}_".startswith(f"{slug}_"):
+            raise InputError(
+                f"{slug!r} is, or begins like, the feature {other!r}: names of that kind belong to "
+                "its tabs. Choose another."
+            )
     number = 1 + max(int(re.findall(r"\d+", row["page"])[0]) for row in known.values())
     words = {"SLUG": slug, "TITLE": title, "PAGE": f"pages/{number}_{slug}.py", "GROUP": group}
     words["CLASSResult"] = class_name(slug)
@@ -225,29 +190,18 @@ def write(slug: str, title: str, group: str, root: Path = ROOT) -> list[str]:
     files[f"tests/app/features/{slug}/test_{slug}.py"] = filled("test_task.py")
     old = {name: (root / name).read_text(encoding="utf-8") for name in (_CATALOG, _GUIDE, _CHANGES)}
     files[_CATALOG], after = _with_row(old[_CATALOG], filled("catalog"), group)
-    files[_GUIDE] = _with_chapter(old[_GUIDE], filled("guide.md"), after)
+    chapter, guide = filled("guide.md"), old[_GUIDE]
+    files[_GUIDE] = (
+        guide.replace(f"## {after}\n", f"{chapter}## {after}\n", 1)
+        if after
+        else f"{guide.rstrip()}\n\n{chapter.rstrip()}\n"
+    )
     told = f"- A page **{title}**: say here what visitors notice.\n"
     files[_CHANGES] = old[_CHANGES].replace("### Added\n\n", f"### Added\n\n{told}", 1)
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     return list(files)
-
-
-def _check(slug: str, known: dict[str, Row]) -> None:
-    """Refuse a name that cannot be a feature's.
-
-    Raises:
-        InputError: it cannot.
-    """
-    if not re.fullmatch(r"[a-z]+(_[a-z]+)*", slug) or keyword.iskeyword(slug) or slug == "home":
-        raise InputError(f"Found {slug!r}; expected lower-case words joined by _, as in odd_word.")
-    for other in known:
-        if f"{slug}_".startswith(f"{other}_") or f"{other}_".startswith(f"{slug}_"):
-            raise InputError(
-                f"{slug!r} is, or begins like, the feature {other!r}: names of that kind belong to "
-                "its tabs. Choose another."
-            )
 
 
 def _with_row(source: str, row: str, group: str) -> tuple[str, str]:
@@ -261,13 +215,6 @@ def _with_row(source: str, row: str, group: str) -> tuple[str, str]:
     after = Row(found[last + 1][0])["title"] if last + 1 < len(found) else ""
     at = found[last].end()
     return source[:at] + row + source[at:], after
-
-
-def _with_chapter(text: str, chapter: str, after: str) -> str:
-    """Put a chapter before another, or at the end."""
-    if not after:
-        return f"{text.rstrip()}\n\n{chapter.rstrip()}\n"
-    return text.replace(f"## {after}\n", f"{chapter}## {after}\n", 1)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -288,12 +235,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             files = write(given.slug, title, given.group.upper())
         except InputError as error:
             parser.error(str(error))
-        sys.stdout.write("Written: " + "\n         ".join(files) + "\n")
-    left = missing(given.slug)
-    if given.check:
-        left += unregistered(given.slug)
+        derive = "python -m tools.derive"
+        after = f"Next: {derive} api; {derive} pictures --only {given.slug}"
+        sys.stdout.write("Written: " + "\n         ".join(files) + f"\n{after}\n")
+        return 0
+    left = [*missing(given.slug), *unregistered(given.slug)]
     sys.stdout.write("".join(f"Missing: {each}\n" for each in left) or "Nothing is missing.\n")
-    return int(given.check and bool(left))
+    return int(bool(left))
 
 
 if __name__ == "__main__":

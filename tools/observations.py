@@ -24,14 +24,7 @@ from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
 CAPITAL = "The capital of France is [MASK]."
-KINDS = {
-    "PER": "a person",
-    "LOC": "a place",
-    "ORG": "an organisation",
-    "MISC": "another name",
-    "O": "no name",
-}
-NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "All")
+KINDS = {"PER": "a person", "LOC": "a place", "ORG": "an organisation", "MISC": "another name"}
 Values = Sequence[Any]
 
 
@@ -39,25 +32,15 @@ def _per_cent(share: float) -> int:
     return round(100 * float(share))
 
 
-# -- two sides of a sentence: it reads right whether they differ or not --------------------------
+def _same(first: str, second: str) -> str:
+    """Return what two sides of a sentence have in common.
 
-
-def against(first: str, second: str) -> str:
-    """Say two answers of which the second is expected to differ.
-
-    >>> against("negative", "positive"), against("negative", "negative")
-    ('negative, the second positive', 'negative, and so is the second')
+    Raises:
+        ValueError: nothing; the sentence has to be worded anew.
     """
-    return f"{first}, and so is the second" if first == second else f"{first}, the second {second}"
-
-
-def again(first: str, second: str) -> str:
-    """Say what is found a second time, where another finding was expected.
-
-    >>> again("trophy", "suitcase"), again("trophy", "trophy")
-    ('at suitcase', 'again at trophy')
-    """
-    return f"again at {second}" if first == second else f"at {second}"
+    if first != second:
+        raise ValueError(f"{first} and {second} differ, and the sentence says that they do not")
+    return first
 
 
 # -- one page each -------------------------------------------------------------------------------
@@ -68,21 +51,15 @@ def _guesses(engine: Engine, text: str) -> list[tuple[str, int]]:
     return [(each.token, _per_cent(each.probability)) for each in slot.candidates]
 
 
+def _first_two(text: str) -> Callable[[Engine], Values]:
+    """Return a function for the two best guesses at a gap, each with its probability."""
+    return lambda engine: [each for two in _guesses(engine, text)[:2] for each in two]
+
+
 def _robin(engine: Engine) -> Values:
-    texts = [f"A robin is {no}a [MASK]." for no in ("", "not ")]
-    plain, negated = (" and ".join(w for w, _ in _guesses(engine, text)[:2]) for text in texts)
-    return plain, "the same two" if plain == negated else negated
-
-
-def _off_template(engine: Engine) -> Values:
-    """Return the first guess for a capital that is asked as no template asks it."""
-    (word, sure), *rest = _guesses(
-        engine, "If you fly to the capital of France, you land in [MASK]."
-    )
-    if word == "paris":
-        return (f"paris, with {sure} %",)
-    share = dict(rest).get("paris")
-    return (f"{word} ({sure} %) before paris ({share} %)" if share else f"{word} ({sure} %)",)
+    plain, negated = ([word for word, _ in _guesses(engine, f"A robin is {no}a [MASK].")[:2]]
+                      for no in ("", "not "))  # fmt: skip
+    return [_same(*each) for each in zip(plain, negated, strict=True)]
 
 
 def _odd_word(engine: Engine) -> Values:
@@ -122,9 +99,7 @@ def _asked(engine: Engine, question: str) -> tuple[str, int]:
 
 
 def _jordan(engine: Engine) -> Values:
-    kinds = [KINDS[each.kind] for each in ner(engine, "Jordan moved to Jordan.").reading.entities]
-    same = f"{kinds[0]} both times" if len(kinds) == 2 and len({*kinds}) == 1 else ""
-    return (same or ", then ".join(kinds) or "no name",)
+    return [KINDS[each.kind] for each in ner(engine, "Jordan moved to Jordan.").reading.entities]
 
 
 def _label(engine: Engine, text: str) -> tuple[str, int]:
@@ -133,17 +108,13 @@ def _label(engine: Engine, text: str) -> tuple[str, int]:
 
 
 def _praise(engine: Engine) -> Values:
-    texts = ("Not bad at all.", "Hardly a boring moment.")
-    return (against(*(_label(engine, text)[0] for text in texts)),)
+    return [_label(engine, text)[0] for text in ("Not bad at all.", "Hardly a boring moment.")]
 
 
 def _days(engine: Engine) -> Values:
-    (one, sure), (other, surer) = (
-        _label(engine, f"It arrived on {day}.") for day in ("Tuesday", "Monday")
-    )
-    if one == other:
-        return (f"{one} both times, with {sure} % and {surer} %",)
-    return (f"{one} ({sure} %) and {other} ({surer} %)",)
+    days = (_label(engine, f"It arrived on {day}.") for day in ("Tuesday", "Monday"))
+    (one, sure), (other, surer) = days
+    return _same(one, other), sure, surer
 
 
 def _chosen(engine: Engine, context: str, lines: str) -> dict[str, int]:
@@ -169,7 +140,7 @@ def _looked_at(engine: Engine) -> Values:
         row = result.attentions[layer][head][result.tokens.index("it")]
         found.append((result.tokens[int(row.argmax())], _per_cent(row.max())))
     (one, most), (other, then) = found
-    return layer, head, one, most, f"{again(one, other)} ({then} %)"
+    return layer, head, one, most, _same(one, other), then
 
 
 def _looking_most(measure: str) -> Callable[[Engine], Values]:
@@ -193,7 +164,7 @@ def _missed(engine: Engine) -> Values:
 
 
 def _agreeing(engine: Engine) -> Values:
-    return (NUMBERS[sum(each.agrees for each in atlas(engine).findings)],)
+    return (sum(each.agrees for each in atlas(engine).findings),)
 
 
 def _apart(engine: Engine) -> Values:
@@ -238,10 +209,9 @@ def _two_leans(engine: Engine) -> Values:
 
 QUOTES = (
     # -- the visitor's guide ---------------------------------------------------------------------
-    Quote(GUIDE, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
+    Quote(GUIDE, "The first two guesses are {} and {}, and with \"not\" they are", _robin),
     Quote(GUIDE, "*{}* is the odd one; the model would have written *{}*", _odd_word),
-    Quote(GUIDE, "the model judges {} in 100 correctly; of neighbours in the wrong order it "
-          "notices {} in 100",
+    Quote(GUIDE, "judges {} in 100 correctly; of neighbours in the wrong order it notices {} in",
           _figures("next sentence, random", "next sentence, swapped")),
     Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
     Quote(GUIDE, "The model says {} %, and with \"a sister\" {} %. Does the \"no\" count?",
@@ -252,43 +222,39 @@ QUOTES = (
           lambda e: _asked(e, "How old is Mara?")[::-1]),
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
-    Quote(GUIDE, "The model finds {}. Only the words around the names differ", _jordan),
-    Quote(GUIDE, "To the model the first is {}. Both are praise", _praise),
-    Quote(GUIDE, "The model's answer is {}: the label need not", _days),
+    Quote(GUIDE, "The model finds {}, then {}. Only the words around the names differ", _jordan),
+    Quote(GUIDE, "To the model the first is {}, the second {}. Both are praise", _praise),
+    Quote(GUIDE, "The model's answer is {} both times, with {} % and {} %:", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
-    Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of its attention to "
-          "the piece before", _backwards),
-    Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and {} in the second,",
+    Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of", _backwards),
+    Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and again at {} ({} %)",
           lambda e: _looked_at(e)[2:]),
     Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
-    Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
+    Quote(GUIDE, "*Findings of Clark et al. 2019*. Of ten, {} hold for", _agreeing),
     Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
-    Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of their own",
-          _spring),
-    Quote(GUIDE, "Of the ready-made topics, {} of {} are labelled correctly. With so few rows, the "
-          "95 % interval of that share goes from {} % to {} %", _tuned),
+    Quote(GUIDE, "with its three meanings. For {} of {} sentences the nearest is one of", _spring),
+    Quote(GUIDE, "topics, {} of {} are labelled correctly. With so few rows, the 95 % interval of "
+          "that share goes from {} % to {} %", _tuned),
     Quote(GUIDE, "*Multiple choice, openstax* is right in {} of 100 cases",
           _figures("multiple choice, openstax")),
     # -- the teacher's page ----------------------------------------------------------------------
     Quote(TEACHING, "`/attention?layer={}&head={}`", lambda e: _backwards(e)[:2]),
     Quote(TEACHING, "*{}* first ({} %), then *{}* ({} %)",
-          lambda e: [each for two in _guesses(e, CAPITAL)[:2] for each in two]),
-    Quote(TEACHING, "Off the template, \"If you fly to the capital of France, you land in "
-          "[MASK].\" gets {}.", _off_template),
-    Quote(TEACHING, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
-    Quote(TEACHING, "For the nurse *she* {} % and *he* {} %, for the engineer *she* {} % and *he* "
-          "{} %",
+          _first_two(CAPITAL)),
+    Quote(TEACHING, "you land in [MASK].\" gets {} ({} %) before {} ({} %).",
+          _first_two("If you fly to the capital of France, you land in [MASK].")),
+    Quote(TEACHING, "The first two guesses are {} and {}, and with \"not\" they are", _robin),
+    Quote(TEACHING, "nurse *she* {} % and *he* {} %, for the engineer *she* {} % and *he* {} %",
           _he_or_she),
     Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes; after \"Tom has a sister.\" {} %. "
           "With \"his brother\" after \"no sister\" it is {} %", _sister),
     Quote(TEACHING, "*No answer* has {} %; the model says *{}*",
           lambda e: _asked(e, "How old is Mara?")[::-1]),
-    Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then {}. "
-          "Is the story", _looked_at),
-    Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
-          _apart),
-    Quote(TEACHING, "And Monday?* It says {}. It has", _days),
+    Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then again at "
+          "{} ({} %)", _looked_at),
+    Quote(TEACHING, "cosine {} within and {} between, after the last layer {} and {}.", _apart),
+    Quote(TEACHING, "And Monday?* It says {} both times, with {} % and {} %. It has", _days),
     Quote(TEACHING, "For gaps, stated and actual rates differ by {} % on average.",
           _figures("calibration error, masked word", digits=1)),
     Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
@@ -300,7 +266,7 @@ QUOTES = (
     Quote(README, "in a hundred everyday sentences a good word is among the first five in {}",
           _figures("everyday gap, among first five")),
     Quote(README, "its first guess is *{}* ({} %), its second *{}* ({} %)",
-          lambda e: [each for two in _guesses(e, CAPITAL)[:2] for each in two]),
+          _first_two(CAPITAL)),
     Quote(README, "in {} of 100 cases (F1 {} %) and finds names with an F1 of {} %",
           _figures("question answering, exact match", "question answering, F1",
                   "named entities (PER, LOC, ORG), F1")),

@@ -35,28 +35,23 @@ _QUIET = """() => Promise.all([
 
 
 def take(page: Page, path: str) -> bytes:
-    """Open a page and return its picture, without loss, as WebP."""
-    page.goto(f"/{path}")
-    rest(page)
-    page.evaluate(_QUIET)
-    taken = Image.open(io.BytesIO(_at_rest(page)))
-    file = io.BytesIO()
-    taken.convert("RGB").save(file, "WEBP", lossless=True, method=6)
-    return file.getvalue()
-
-
-def _at_rest(page: Page) -> bytes:
-    """Return the first picture of a page after which nothing on it moved for two seconds.
+    """Return the picture of a page, without loss, as WebP: the first after which it rests for 2 s.
 
     Raises:
         RuntimeError: something moves for a minute.
     """
+    page.goto(f"/{path}")
+    rest(page)
+    page.evaluate(_QUIET)
     before, same = b"", 0
     for _ in range(60):
         now = page.screenshot(animations="disabled", caret="hide")
         same = same + 1 if now == before else 0
         if same == 2:
-            return now
+            file = io.BytesIO()
+            picture = Image.open(io.BytesIO(now)).convert("RGB")
+            picture.save(file, "WEBP", lossless=True, method=6)
+            return file.getvalue()
         before = now
         page.wait_for_timeout(1000)
     raise RuntimeError(f"{page.url} does not come to rest.")

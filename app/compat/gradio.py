@@ -98,16 +98,9 @@ def limit_queue(
     queue.progress_update_sleep_when_free = progress_pause
 
 
-def fetched_later(face: gr.Blocks) -> Unfetched:
-    """Return the answers in the queue, and places for those to come, by session."""
-    found = face._queue.pending_messages_per_session
-    assert isinstance(found, Unfetched)
-    return found
-
-
 def is_waiting(face: gr.Blocks, session: str | None) -> bool:
     """Return whether a session has a call in the queue, or an answer to fetch."""
-    return session in fetched_later(face)
+    return session in face._queue.pending_messages_per_session
 
 
 def is_unfetched(face: gr.Blocks, call: str) -> bool:

@@ -51,7 +51,7 @@ def use_options(options: Mapping[str, object], ours: Path) -> None:
         if path.is_file() and path != ours:
             server = tomllib.loads(path.read_text(encoding="utf-8")).get("server", {})
             theirs |= {f"server.{key}": server[key] for key in _OPERATORS if key in server}
-    config.get_config_files = lambda _: [str(ours)]
+    config.get_config_files = lambda file_name: [str(ours)]
     load_config_options({**theirs, **options})
 
 

@@ -7,12 +7,12 @@ precision of a label that was never answered, is 0, as it is there.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from math import comb
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.records.counted import binomial
 from bert_core.reading.wordings import normalized, token_f1
 
 Name = tuple[str, int, int]
@@ -137,8 +137,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
     >>> mcnemar(1, 9), mcnemar(0, 0)
     (0.021484375, 1.0)
     """
-    rows, fewer = first_only + second_only, min(first_only, second_only)
-    return float(min(1.0, 2 * sum(comb(rows, k) for k in range(fewer + 1)) / 2**rows))
+    return binomial(first_only, first_only + second_only, 0.5)
 
 
 def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -24,6 +24,7 @@ _SWITCHES = ("model", "json", "html")
 _MORE = """commands that are no task (each has --help):
   batch TASK FILE   ask a task about every row of a file
   lesson            what a model shows of the lessons; sheets to print
+  lessons measure   the claims of all lessons, measured on another model
   sheet             problem sheets: copy and grade them
   record OUT        the site as plain files, for any host
   fetch FOLDER      models for a room without a network

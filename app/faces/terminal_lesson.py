@@ -1,4 +1,8 @@
-"""Lessons on the command line: which there are, what a model shows of them, sheets to print."""
+"""Lessons on the command line: what a model shows of them, sheets to print, and measuring.
+
+`python -m app lessons measure --model NAME` counts every claim and looks at every step, as far as
+the model can answer. Lessons show what it writes as a second column beside the bundled model.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,34 +15,42 @@ if TYPE_CHECKING:
     from app.engine.models import Engine
     from app.lessons.records import Lesson
 
+MEASURE = "measure"
 _SITE = "http://localhost:8501"
 _SIGNS = {True: "holds", False: "does not hold", None: "cannot be asked"}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what a model shows of a lesson or of all, or write a sheet; return the exit status."""
+    """Print what a model shows of lessons, measure it, or write a sheet; return the exit status."""
     parser = Parser(prog="python -m app lesson", description=__doc__)
-    parser.add_argument("lesson", nargs="?", default="", help="its name; without it: all lessons")
+    parser.add_argument("lesson", nargs="?", default="", help="its name, or `measure`; "
+                        "without it: all lessons")  # fmt: skip
     parser.add_argument("--sheet", metavar="FILE", default="", help="write a page for students "
                         "and one for their teacher (HTML)")  # fmt: skip
     parser.add_argument("--site", metavar="ADDRESS", default=_SITE, help="of the site that "
                         f"students open; default: {_SITE}")  # fmt: skip
+    parser.add_argument("--out", type=Path, metavar="FILE", help="of `measure`; default: where "
+                        "lessons look for the second column")  # fmt: skip
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     given = parser.parse_args(arguments)
     if given.sheet and not given.lesson:
         parser.error("--sheet needs the name of a lesson")
     from app.engine.models import open_engine
     from app.engine.models.shelf import offer_of, offers
+    from app.lessons.measured import reference_file
     from app.lessons.sheet import sheet
     from app.lessons.shelf import lesson, shelf
     from bert_core.errors import BertError
 
+    out = given.out or (reference_file() if given.lesson == MEASURE else Path(given.sheet))
     try:
         asked = offers().get(given.model) or offer_of(given.model) if given.model else None
+        if given.lesson == MEASURE:
+            return _measure(open_engine(asked), out)
         found = [lesson(given.lesson)] if given.lesson else list(shelf().lessons.values())
         engine = open_engine(asked)
         if given.sheet:
-            Path(given.sheet).write_bytes(sheet(engine, found[0], given.site))
+            out.write_bytes(sheet(engine, found[0], given.site))
             sys.stderr.write(f"{given.sheet}: two pages, to be printed from a browser.\n")
             return 0
         sys.stdout.write(f"{engine.provenance.name}, weights {engine.provenance.fingerprint}\n")
@@ -48,7 +60,17 @@ def main(arguments: Sequence[str]) -> int:
     except BertError as error:
         return refused(error)
     except OSError as error:
-        return refused(f"{given.sheet} cannot be written: {error.strerror}.")
+        return refused(f"{out} cannot be written: {error.strerror}.")
+    return 0
+
+
+def _measure(engine: "Engine", out: Path) -> int:
+    from app.lessons.measuring import measure
+
+    found = measure(engine, lambda line: sys.stderr.writelines([line, "\n"]))
+    out.write_text(found.written(), encoding="utf-8")
+    sys.stdout.write(f"{out}: {len(found.claims)} claims and {len(found.steps)} steps of "
+                     f"{found.model}, weights {found.weights}\n")  # fmt: skip
     return 0
 
 

@@ -54,7 +54,8 @@ def _copy(found: "Sheet", folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:  # a student's answers are not written over
         file.write(found.notebook())
-    say(f"{path}: {count(found.points, 'point')}.")
+    say(f"{path}: {count(found.points, 'point')}.\nOpen it with `jupyter lab {path}` (pip install "
+        "jupyterlab), or in an editor that opens notebooks.")  # fmt: skip
 
 
 def _grade(found: "Sheet", path: Path) -> None:

@@ -1,48 +1,78 @@
-"""Counting a claim over its items, and the figures that were counted on the bundled model."""
+"""Counting a claim over its items, testing it, and the figures that are kept."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any
+from functools import partial
+from math import inf
+from time import monotonic
 from weakref import WeakKeyDictionary
 
 from app.catalog import feature
 from app.declared import declared
+from app.engine.compute.background import Background
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
-from app.lessons.heads import Place, count_heads, named_heads
+from app.lessons.heads import FEWEST, Place, count_heads, named_heads
 from app.lessons.looking import HEAD, Looking, filled_look, within
+from app.lessons.measured import stored
 from app.lessons.quantities import QUANTITIES
 from app.lessons.quantity import Reference, Value, among, refer
-from app.lessons.records import Claim, Condition, Figures, Look, Values
-from app.lessons.shelf import FIGURES, claims
-from app.records.counted import wilson
-from app.words.format import percent
+from app.lessons.records import Claim, Condition, Figures, Lesson, Look, Values
+from app.lessons.shelf import claims
+from app.records.counted import binomial, fisher, wilson
+from app.words.format import p_value, percent
 from bert_core.errors import CheckpointError, InputError
 
 Progress = Callable[[int, int], None]
-_COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
-"""What was counted of models while they are loaded."""
+LEVEL = 0.05
+"""A claim holds only if the p-values of its tests are below this."""
+
+_SECONDS = 7.0  # for a claim of another model: a lesson has eight at most, and a minute
+
+_COUNTED: WeakKeyDictionary[Engine, tuple[dict[str, Figures], threading.RLock]] = (
+    WeakKeyDictionary()
+)
+"""What was counted of models while they are loaded; one thread counts at a time."""
+
+_BEHIND: Background[tuple[str, str], None] = Background(kept=64)
 
 
-def count(engine: Engine, claim: Claim, told: Progress | None = None) -> Figures:
-    """Count the items of a claim."""
-    if claim.untrained:
-        engine = engine.untrained()
-    lookings = [
-        Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
+def count(engine: Engine, claim: Claim, seconds: float = inf) -> Figures:
+    """Count the items of a claim, as many as there is time for, and test it."""
+    until = monotonic() + seconds
+    asked = engine.untrained() if claim.untrained else engine
+    lookings = (
+        Looking(asked, claim.task, looked(asked, filled_look(claim.look, item)))
         for item in claim.items
-    ]
-    found = count_heads(claim, lookings) if claim.role else _counted(claim, lookings, told)
-    return replace(found, holds=all(_holds(each, found) for each in claim.test))
+    )
+    found = (count_heads if claim.role else _counted)(claim, lookings, until)
+    return _judged(claim, found, figures_of(engine, claim.against) if claim.against else None)
 
 
-def _counted(claim: Claim, lookings: Sequence[Looking], told: Progress | None) -> Figures:
-    n = k = 0
+def _judged(claim: Claim, found: Figures, other: Figures | None) -> Figures:
+    """Test a claim: against a share, against another count, and by its conditions."""
+    share, tests = found.k / max(1, found.n), []  # a p-value, and the share that it is about
+    chance = found.tell.get(claim.stated, (float("nan"),))[0] if claim.stated else claim.chance
+    if chance is not None:
+        tests.append((binomial(found.k, found.n, chance), chance))
+    if other:
+        p = fisher((found.k, found.n), (other.k, other.n))
+        tests.append((p, other.k / max(1, other.n)))
+    shown = all(p < LEVEL and (share < of if claim.fewer else share > of) for p, of in tests)
+    all_count = not claim.exact or 0 < found.k == found.n
+    holds = shown and all_count and all(_holds(each, found) for each in claim.test)
+    return replace(found, holds=holds, p=max((p for p, _ in tests), default=None))
+
+
+def _counted(claim: Claim, lookings: Iterable[Looking], until: float) -> Figures:
+    n = k = left = 0
     values: dict[str, list[float]] = {name: [] for name in claim.tell}
-    for number, looking in enumerate(lookings, 1):
+    for number, looking in enumerate(lookings):
+        if number >= FEWEST and monotonic() > until:
+            left = len(claim.items) - number
+            break
         with suppress(InputError):  # another model may cut a word of the item into pieces
             if looking.holds(claim.where):
                 holds = looking.holds(claim.counts)
@@ -50,14 +80,12 @@ def _counted(claim: Claim, lookings: Sequence[Looking], told: Progress | None) -
                 n, k = n + 1, k + holds
                 for name, value in found.items():
                     values[name].append(value)
-        if told:
-            told(number, len(lookings))
     tell = {
         name: (sum(found) / len(found), min(found), max(found))
         for name, found in values.items()
         if found
     }
-    return Figures(n, k, False, tell)
+    return Figures(n, k, False, tell, left=left)
 
 
 def _holds(test: Condition, figures: Figures) -> bool:
@@ -74,23 +102,6 @@ def _figure(figures: Figures, name: str) -> float:
     return among(known, "figure", kind)
 
 
-@cache
-def stored() -> tuple[str, Mapping[str, Figures]]:
-    """Return the weights that were measured, and the figures of each claim."""
-    read: Any = json.loads(FIGURES.read_text(encoding="utf-8"))
-    figures = {
-        name: Figures(
-            row["n"],
-            row["k"],
-            row["holds"],
-            {k: tuple(v) for k, v in row["tell"].items()},
-            tuple(row["head"]) if "head" in row else None,
-        )
-        for name, row in read["claims"].items()
-    }
-    return read["weights"], figures
-
-
 def unfit(engine: Engine, task: str) -> str:
     """Say why a model cannot answer a task; "" if it can."""
     found = misfits(engine.facts, feature(declared(task).feature.folder).needs)
@@ -104,22 +115,36 @@ def figures_of(engine: Engine, name: str) -> Figures:
     Raises:
         CheckpointError: the model cannot answer the claim's task.
     """
-    weights, figures = stored()
-    counted = _COUNTED.setdefault(engine, {})
-    if name not in counted:
-        known = engine.provenance.fingerprint == weights and name in figures
-        return figures[name] if known else count_again(engine, name)
-    return counted[name]
+    kept = stored()
+    counted, lock = _COUNTED.setdefault(engine, ({}, threading.RLock()))
+    if name not in counted and engine.provenance.fingerprint == kept.weights:
+        return kept.claims[name] if name in kept.claims else count_again(engine, name)
+    with lock:
+        return counted[name] if name in counted else count_again(engine, name, _SECONDS)
 
 
-def count_again(engine: Engine, name: str) -> Figures:
+def count_again(engine: Engine, name: str, seconds: float = inf) -> Figures:
     """Count a claim, whatever is stored of it, and use these figures from now on."""
     claim = among(claims(), "claim", name)
     if why := unfit(engine, claim.task):
         raise CheckpointError(why)
-    found = count(engine, claim)
-    _COUNTED.setdefault(engine, {})[name] = found
+    found = count(engine, claim, seconds)
+    _COUNTED.setdefault(engine, ({}, threading.RLock()))[0][name] = found
     return found
+
+
+def count_behind(engine: Engine, lesson: Lesson) -> None:
+    """Count the claims of a lesson in a thread, if they are not known; a page need not wait."""
+    if engine.provenance.fingerprint == stored().weights:
+        return
+
+    def work(told: Progress) -> None:
+        for number, name in enumerate(lesson.claims, 1):
+            if not unfit(engine, claims()[name].task):
+                figures_of(engine, name)
+            told(number, len(lesson.claims))
+
+    _BEHIND.begin((engine.provenance.fingerprint, lesson.slug), work)
 
 
 def head_of(engine: Engine, role: str) -> Place:
@@ -156,6 +181,11 @@ def figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
     if which == "interval":
         low, high = (percent(end, 0, counted=True) for end in wilson(found.k, found.n))
         return "word", f"{low} to {high}"
+    if which.startswith("p:"):
+        other = figures_of(engine, which[2:])
+        return "word", p_value(fisher((found.k, found.n), (other.k, other.n)))
+    if which == "p":
+        return "word", p_value(1.0 if found.p is None else found.p)
     kind: str = "number" if which in {"k", "n"} else "share"
     if of := which.partition(".")[2]:
         told = refer(among(claim.tell, "figure", of)).name

@@ -7,8 +7,10 @@ needs least. `{layer:last}` is the last layer.
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from math import inf
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +26,23 @@ from bert_core.errors import InputError
 Place = tuple[int, int]
 """A layer and a head, counted from 0."""
 
+FEWEST = 4
+"""Items of a claim that are asked, however long it takes."""
+
 NAMED = re.compile(r"\{(head|random|least|layer):([^{}]+)\}")
 """Heads in a value."""
 
 
-def count_heads(claim: Claim, items: Sequence[Looking]) -> Figures:
+def count_heads(claim: Claim, items: Iterable[Looking], until: float = inf) -> Figures:
     """Count a claim for every head, and return the figures of the head that holds most often.
 
     Of heads that hold equally often, the one with the highest mean of what is told first is taken.
     """
-    holds, told = [], []
-    for each in items:
+    holds, told, left = [], [], 0
+    for number, each in enumerate(items):
+        if number >= FEWEST and monotonic() > until:
+            left = len(claim.items) - number
+            break
         with suppress(InputError):  # another model may cut a word of the item into pieces
             one = [_array(each, of) for of in claim.tell.values()]
             holds.append(np.logical_and.reduce([_holds(each, of) for of in claim.counts]))
@@ -50,7 +58,7 @@ def count_heads(claim: Claim, items: Sequence[Looking]) -> Figures:
         name: (float(row[at].mean()), float(row[at].min()), float(row[at].max()))
         for name, row in rows.items()
     }
-    return Figures(len(holds), int(k[layer, head]), False, tell, (layer, head))
+    return Figures(len(holds), int(k[layer, head]), False, tell, (layer, head), left=left)
 
 
 def _holds(looking: Looking, each: Condition) -> NDArray[np.bool_]:

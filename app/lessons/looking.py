@@ -101,14 +101,23 @@ class Looking:
 
     def fill(self, template: str) -> str:
         """Fill a template: its words, then its quantities."""
+        return self.filled(template, lambda gap: printed(*self.kind_and_value(gap)))
+
+    def filled(self, template: str, value: Callable[[str], str]) -> str:
+        """Fill a template: its words, then its gaps with values that are had from elsewhere."""
         words = filled_words(template, self.look.names)
 
         def written(gap: re.Match[str]) -> str:
-            says = printed(*self.kind_and_value(gap[1]))
+            says = value(gap[1])
             begins = words[: gap.start()].rstrip()[-1:] in {"", ".", "?"}
             return says[:1].upper() + says[1:] if begins else says
 
         return GAP.sub(written, words)
+
+    def printed_gaps(self, template: str) -> dict[str, str]:
+        """Return what is printed in each gap of a template."""
+        gaps = GAP.findall(filled_words(template, self.look.names))
+        return {gap: printed(*self.kind_and_value(gap)) for gap in gaps}
 
     def truth(self, question: Question) -> tuple[str, Value]:
         """Return how the truth of a question is printed, and it."""

@@ -15,6 +15,7 @@ from bert_core.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 _HALF = float(np.log(0.5))  # a change of the log-probability
+_FAR = 24  # distances that are tried
 _LEARNED = 0.9  # share of right guesses from which something counts as learned
 
 
@@ -51,11 +52,28 @@ def _top(r: Any, about: str) -> Value:
     return str(r.tokens[int(r.matrix_of(r.shown)[source].argmax())])
 
 
+def _aims(r: Any, about: str) -> Floats:
+    """Return whether a piece looks most at another one in each head, added pieces aside, (L, H)."""
+    source, target = _places(r, about)
+    row = np.stack(r.attentions)[:, :, source].copy()
+    added = [at for at, side in enumerate(r.sides) if side is None]
+    row[..., [source, *added]] = 0
+    return np.asarray(row.argmax(-1) == target, dtype=np.float64)
+
+
+def _distance(r: Any, about: str) -> Floats:
+    """Return for each distance whether one piece is that far from another: a head for each."""
+    source, target = _places(r, about)
+    return np.asarray(np.arange(_FAR)[None] == source - target, dtype=np.float64)
+
+
 _OF_ATTENTION: Mapping[str, Callable[[Any, str], Floats]] = {
     "looks": _looks,
     "previous": lambda r, _: np.asarray(r.statistics.to_previous),
     "next": lambda r, _: np.asarray(r.statistics.to_next),
-    "added": lambda r, _: np.asarray(r.statistics.to_cls + r.statistics.to_sep),
+    "to_cls": lambda r, _: np.asarray(r.statistics.to_cls),
+    "to_sep": lambda r, _: np.asarray(r.statistics.to_sep),
+    "aims": _aims,
 }
 
 
@@ -137,6 +155,7 @@ INSIDE: Mapping[str, Mapping[str, Quantity]] = {
     "attention": {
         **{name: Quantity("share", _shown(of)) for name, of in _OF_ATTENTION.items()},
         "top": Quantity("word", _top),
+        "most_sep": Quantity("share", lambda r, _: float(np.mean(r.statistics.to_sep, -1).max())),
     },
     "xray": {
         "first": Quantity("word", lambda r, _: str(r.first.name)),
@@ -168,7 +187,7 @@ INSIDE: Mapping[str, Mapping[str, Quantity]] = {
 """By the name of the task."""
 
 OF_HEADS: Mapping[str, Mapping[str, Callable[[Any, str], Floats]]] = {
-    "attention": _OF_ATTENTION,
+    "attention": {**_OF_ATTENTION, "distance": _distance},
     "xray": {"effect": _effects, "most_needed": _most_needed},
 }
 """Quantities that every head has, (L, H), by the name of the task."""

@@ -142,13 +142,29 @@ class Claim:
     tell: Annotated[Mapping[str, str], "quantities whose mean and ends are told, by name"] = field(
         default_factory=dict
     )
-    test: Annotated[tuple[Condition, ...], "what must hold of the figures"] = ()
+    chance: Annotated[
+        float | None, "the share of items that a binomial test must reject; None for no such test"
+    ] = None
+    stated: Annotated[str, 'the figure whose mean is that share; "" for none'] = ""
+    fewer: Annotated[bool, "whether the claim is that fewer items count, not more"] = False
+    against: Annotated[
+        str, "the claim whose share Fisher’s exact test must tell from this one, in that direction"
+    ] = ""
+    exact: Annotated[
+        bool, "whether it follows from the vocabulary or the architecture, so that all count"
+    ] = False
+    test: Annotated[tuple[Condition, ...], "what must hold of the figures besides"] = ()
     role: Annotated[
         str, 'what the head is called for which it holds most often; "" for a claim about no head'
     ] = ""
     untrained: Annotated[bool, "whether a copy of the model is asked that has learned nothing"] = (
         False
     )
+
+    @property
+    def tested(self) -> bool:
+        """Whether anything is claimed; otherwise it is counted for comparison, or has a role."""
+        return self.exact or self.chance is not None or bool(self.stated or self.against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +182,10 @@ class Figures:
         tuple[int, int] | None,
         "of a claim with a role: the layer and the head for which it was counted",
     ] = None
+    p: Annotated[
+        float | None, "the largest p-value of its tests, both tails; None without such a test"
+    ] = None
+    left: Annotated[int, "items that there was no time for"] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,6 @@ from bert_core.errors import BertError, InputError
 FOLDER = ASSETS / "lessons"
 """The folder of our lessons."""
 
-FIGURES = FOLDER / "figures.json"
-"""What was measured on the bundled model, by `python -m tools.derive lessons`."""
-
 _NAMED = 3  # lessons behind a "?"
 _PATHS = "paths.toml"  # read by `app.lessons.paths`
 

@@ -6,14 +6,16 @@ from urllib.parse import urlencode
 
 from app.catalog import feature
 from app.engine.models import Engine
-from app.lessons.claims import figures_of, stored, unfit
+from app.lessons.claims import LEVEL, figures_of, unfit
 from app.lessons.looking import CLAIM, Looking
+from app.lessons.measured import Measured, reference, stored
 from app.lessons.quantity import among
 from app.lessons.reading import TERM
-from app.lessons.records import Lesson, Question, Term
+from app.lessons.records import Claim, Figures, Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
-from app.words.blocks import fold, hint, line
-from app.words.format import count, share_of
+from app.records.counted import fisher
+from app.words.blocks import fold, hint, line, record_table
+from app.words.format import count, p_value, percent, share_of
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg
@@ -22,8 +24,15 @@ _HIGH = 74  # of the scale of a number, in units of the drawing
 _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
     "One author wrote the texts before they were run: they are not a random sample. The 95 % "
-    "interval (Wilson) says which share would be expected of others of the kind."
+    "interval (Wilson) says which share would be expected of others of the kind. Tests are exact, "
+    "with two tails, each at 5 % on its own: of twenty false claims, one would pass by luck."
 )
+_EMPTY = (
+    "The column of a second model is empty: `python -m app lessons measure --model "
+    "google-bert/bert-base-uncased` fills it."
+)
+_KEPT = {True: " It holds.", False: " This model does not show it.", None: ""}
+_HALF = 0.5
 _LETTER = 8.6  # mean width of a letter
 
 
@@ -127,22 +136,40 @@ def intervals(engine: Engine, template: str) -> Html:
 
 
 def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None, str]]:
-    """Yield each claim of a lesson, whether it holds for a model, and its figures.
+    """Yield each claim of a lesson, whether it holds for a model, its figures and its test.
 
     For a task that the model was not trained for, it yields None and the reason.
     """
     for name in lesson.claims:
         claim = among(claims(), "claim", name)
-        says, why = claim.says, unfit(engine, claim.task)
-        if why:
+        says = f"Mostly not so: {claim.says}" if claim.fewer else claim.says
+        if why := unfit(engine, claim.task):
             yield says, None, why
         else:
-            counted = figures_of(engine, name)
-            yield says, counted.holds, share_of(counted.k, counted.n)
+            found = figures_of(engine, name)
+            yield says, found.holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
+
+
+def test_of(claim: Claim, found: Figures) -> str:
+    """Say how a claim is tested, and how likely such a count would be if it did not hold."""
+    if claim.exact:
+        return "Follows from the vocabulary or the architecture: all must count."
+    more, tests = "fewer" if claim.fewer else "more", []
+    if claim.stated:
+        stated = found.tell.get(claim.stated, (float("nan"),))[0]
+        tests.append(f"{more} than it states, {percent(stated, 0)}")
+    elif claim.chance is not None:
+        usual = "half" if claim.chance == _HALF else f"the {percent(claim.chance, 0)} of chance"
+        tests.append(f"{more} than {usual}")
+    if claim.against:
+        tests.append(f"{more} than in “{claims()[claim.against].says}” (Fisher’s test)")
+    p = "" if found.p is None else f": {p_value(found.p)}"
+    left = f" For time, {found.left} more were not asked." if found.left else ""
+    return (f"Tested: {' and '.join(tests)}{p}." if tests else "Counted for comparison.") + left
 
 
 def rests_on(engine: Engine, lesson: Lesson) -> Html:
-    """List the claims of a lesson, with what was counted for each with this model."""
+    """List the claims of a lesson: their tests, this model, and a second one where it is known."""
     return fold("What this lesson rests on", *_claims(engine, lesson))
 
 
@@ -156,15 +183,51 @@ def beforehand(engine: Engine, lesson: Lesson) -> Html:
 
 
 def _claims(engine: Engine, lesson: Lesson) -> tuple[Html, Html]:
-    kept = {True: "", False: " This model does not show it.", None: ""}
-    rows = (
-        tag("li", visible(f"{says}: {figures.rstrip('.')}.{kept[holds]}"))
-        for says, holds, figures in shown_by(engine, lesson)
-    )
-    whose = "the bundled model" if is_written_for(engine) else "this model"
-    return tag("ul", *rows), line(f"Counted with {whose}. {_SAMPLE}")
+    other, own = second(engine), engine.provenance.name
+    rows = []
+    for (says, holds, figures), name in zip(shown_by(engine, lesson), lesson.claims, strict=True):
+        mine = f"{figures}{_KEPT[holds]}"
+        theirs = _compared(name, holds, engine, other) if other else ""
+        rows.append([visible(each) for each in (says, mine, theirs)[: 3 if other else 2]])
+    columns = ("Claim", own, *([other.model] if other else []))
+    return record_table("Claims", columns, rows), line(f"{_SAMPLE} {'' if other else _EMPTY}")
+
+
+def _compared(name: str, holds: bool | None, engine: Engine, other: Measured) -> str:
+    """Say what a second model shows of a claim, and whether the two can be told apart."""
+    found = other.claims.get(name)
+    if found is None:
+        return "It cannot answer here."
+    says = f"{share_of(found.k, found.n)}. {test_of(claims()[name], found)}{_KEPT[found.holds]}"
+    if holds is None:
+        return says
+    mine = figures_of(engine, name)
+    p = fisher((mine.k, mine.n), (found.k, found.n))
+    if p < LEVEL:
+        return f"{says} The two models differ ({p_value(p)})."
+    return f"{says} No difference of the two is shown ({p_value(p)})."
+
+
+def second(engine: Engine) -> Measured | None:
+    """Return the model that is shown beside this one; None for an empty column."""
+    found = reference() if is_written_for(engine) else stored()
+    return found if found and found.weights != engine.provenance.fingerprint else None
+
+
+def step_of_second(looking: Looking, lesson: Lesson, number: int) -> Html:
+    """Write what a step showed with the second model; nothing where it was not measured."""
+    other = second(looking.engine)
+    seen = other.steps.get(f"{lesson.slug} {number}") if other else None
+    if other is None or seen is None:
+        return join()
+    try:
+        says = looking.filled(lesson.steps[number - 1].reveal, lambda gap: seen.values[gap])
+    except KeyError:  # measured before the text was changed
+        return join()
+    title = "" if seen.holds else " (it does not show what the step is about)"
+    return fold(f"The same with {other.model}{title}", line(visible(unmarked(says))))
 
 
 def is_written_for(engine: Engine) -> bool:
     """Return whether the lessons were written for this model."""
-    return engine.provenance.fingerprint == stored()[0]
+    return engine.provenance.fingerprint == stored().weights

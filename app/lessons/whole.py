@@ -10,7 +10,7 @@ from app.engine.models.fit import notices
 from app.lessons.claims import figure, looked, unfit
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Question, Step
-from app.lessons.view import beforehand, prose, rests_on
+from app.lessons.view import beforehand, prose, rests_on, step_of_second
 from app.words.blocks import cautions, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
@@ -83,7 +83,7 @@ def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> lis
         title = tag("h2", visible(f"{number}. {step.heading}"))
         try:
             looking = looking_at(engine, lesson, number)
-            shown = _framed((title, *step_parts(looking, step, number, see=False)))
+            shown = _framed((title, *step_parts(looking, lesson, number, see=False)))
             blocks += [wrapped(looking, step, shown)] if wrapped else shown
         except BertError as error:
             blocks += [title, note(visible(str(error)), caution=True)]
@@ -102,8 +102,9 @@ def larger(lesson: Lesson) -> Html:
     return line("What larger models do (not checked here): ", visible(lesson.larger))
 
 
-def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -> Parts:
+def step_parts(looking: Looking, lesson: Lesson, number: int, *, see: bool = True) -> Parts:
     """Write one step with its answers."""
+    step = lesson.steps[number - 1]
 
     def said(template: str, kind: str = "bx-prose") -> Html:
         return prose(looking.fill(template), kind, see=see)
@@ -112,7 +113,9 @@ def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -
     parts = [said(step.say), given(looking)]
     if step.question:
         parts.append(_answered(looking, step.question, said))
-    parts.append(said(step.reveal, "bx-reveal"))
+    second = step_of_second(looking, lesson, number)
+    says = prose(looking.fill(step.reveal), see=see)
+    parts.append(tag("div", says, second, class_="bx-reveal"))
     after = [_answered(looking, step.why, said)] if step.why else []
     if step.change:
         after.append(said(f"Your turn: {step.change.ask}", "bx-turn"))

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb, fsum
 from typing import Annotated, Self
 
 from bert_core.bundled.figures import Bin
 
 _SURE = 1.96  # standard deviations that 95 % of a normal distribution lie within
+_EQUAL = 1 + 1e-9  # two probabilities that differ by rounding alone
 _BINS = 5  # of equal width: thirty answers leave six in each
 
 
@@ -70,3 +72,26 @@ def wilson(right: int, cases: int) -> tuple[float, float]:
     half = _SURE * (share * (1 - share) / cases + square / (4 * cases**2)) ** 0.5
     half /= 1 + square / cases
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def binomial(right: int, cases: int, chance: float) -> float:
+    """Return the exact p-value, both tails, that each case counts with this probability.
+
+    >>> [round(binomial(k, n, 0.5), 4) for k, n in ((13, 16), (10, 10), (0, 0))]
+    [0.0213, 0.002, 1.0]
+    """
+    odds = [comb(cases, k) * chance**k * (1 - chance) ** (cases - k) for k in range(cases + 1)]
+    return min(1.0, 2 * min(fsum(odds[: right + 1]), fsum(odds[right:])))
+
+
+def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the exact p-value that two counts, each k of n, have one share (Fisher 1935).
+
+    >>> round(fisher((3, 4), (1, 4)), 4), round(fisher((9, 20), (7, 20)), 2)
+    (0.4857, 0.75)
+    """
+    (k, n), (other, m) = first, second
+    together = k + other
+    rows = range(max(0, together - m), min(n, together) + 1)
+    odds = {row: comb(n, row) * comb(m, together - row) for row in rows}
+    return sum(each for each in odds.values() if each <= odds[k] * _EQUAL) / sum(odds.values())

@@ -58,11 +58,7 @@ class Gate:
     site: Annotated[ASGIApp, "the Streamlit interface, at `/`; it also gets the lifespan"]
     second: Annotated[ASGIApp, "the application of all other interfaces"]
     _: KW_ONLY
-    below: Annotated[
-        Mapping[str, Headers],
-        'the paths that it answers, with everything below them, and their headers; "" for every '
-        "path, if there is no Streamlit interface",
-    ]
+    below: Annotated[Mapping[str, Headers], 'paths that it answers, and their headers; "" for all']
     names: Names
     policy: Policy
     cookies: Cookies

@@ -23,19 +23,9 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 class Names:
     """The names of this server."""
 
-    own: Annotated[
-        frozenset[str],
-        "what `Host` may be, in lower case: a name, which covers every port, or a name with its "
-        "port",
-    ]
-    public: Annotated[
-        frozenset[str], "what else an `Origin` may be, because a proxy may have changed the `Host`"
-    ]
-    addresses: Annotated[
-        bool,
-        "whether `Host` may be any IP address. That is safe, because DNS rebinding needs a name, "
-        "and necessary, because a container does not know its address outside",
-    ]
+    own: Annotated[frozenset[str], "what `Host` may be: a name, for any port, or with its port"]
+    public: Annotated[frozenset[str], "what else an `Origin` may be, behind a proxy"]
+    addresses: Annotated[bool, "whether `Host` may be any IP address: rebinding needs a name"]
 
     def admit(self, host: str, scheme: str = "http") -> bool:
         """Return whether a `Host` is this server."""

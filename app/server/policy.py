@@ -42,19 +42,14 @@ def admitted(code: str) -> str:
 class Policy:
     """The headers of one server."""
 
-    scripts: Annotated[
-        tuple[str, ...], "sources that admit the inline scripts of the Streamlit interface"
-    ] = ()
+    scripts: Annotated[tuple[str, ...], "what admits the inline scripts of Streamlit's page"] = ()
     pages: Annotated[tuple[str, ...], "the same of pages that the browser computes itself"] = ()
-    in_space: Annotated[
-        bool, "whether this is a Space of the Hugging Face Hub, which shows it in a frame"
-    ] = False
+    in_space: Annotated[bool, "whether this is a Space, which the Hub shows in a frame"] = False
 
     def first(self, host: str) -> dict[str, str]:
-        """Return the headers of Streamlit's answers.
+        """Return the headers of Streamlit's answers at a `Host`.
 
-        Args:
-            host: the `Host` of the request; some browsers do not count its websocket as `'self'`.
+        Some browsers do not count its websocket as `'self'`.
         """
         scripts = f"script-src 'self' blob: {' '.join(self.scripts)}"
         return self._page(scripts, f"connect-src 'self' ws://{host} wss://{host}")

@@ -60,6 +60,15 @@ def share_of(k: int, n: int) -> str:
     return f"{k} of {n}; others of the kind: {ends}"
 
 
+def p_value(p: float) -> str:
+    """Print a p-value.
+
+    >>> p_value(0.0207), p_value(0.748), p_value(0.00002), p_value(1.0)
+    ('p = 0.021', 'p = 0.75', 'p < 0.001', 'p = 1')
+    """
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
+
+
 def too_sure(stated: float, right: float) -> str:
     """Say which way a stated probability is off: the difference of the percentages as printed.
 

@@ -2,16 +2,14 @@
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import count
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.words.html import Html, tag, visible
-from app.words.panel import Panel
-from app.words.pictures import svg
-from app.words.pixels import STEPS, pixels
+from app.words.pixels import pixels
 
 Floats = NDArray[np.floating[Any]]
 # What lines are called, "" for no name, and the keys that link them (`pictures.linked`).
@@ -112,37 +110,3 @@ class Matrix:
         place = self.place(row, column, inset=inset)
         shade = tag("rect", **place, fill_opacity=f"{depth:.4f}", class_="bx-svg-cell")
         return [shade, number] if printed else [shade]
-
-
-def pairs(
-    alike: Floats,
-    names: Sequence[str],
-    groups: Sequence[int],
-    width: int,
-    ends: tuple[str, str],
-) -> Html:
-    """Draw a number for every two of several things, with lines between their groups.
-
-    Args:
-        alike: (N, N), 0 to 1; 0 has the page's own colour.
-        names: of the things, "" for none; those without room are left out.
-        groups: of the things.
-        width: of the drawing.
-        ends: what 0 and 1 mean, below it.
-    """
-    many = len(groups)
-    side = min(30.0, (min(width, 604) - 44) / many)
-    place = Matrix(40, 24, side, side)
-    right, bottom = place.left + many * side, place.top + many * side
-    panel = Panel((place.left, right), (place.top, bottom), (0, many), (many, 0))
-    shown = list(place.thinned(names, 18)) if all(names) else [(name, None) for name in names]
-    panel.drawn += [*place.image(alike), *place.columns(shown), *place.rows(shown)]
-    for number, (before, after) in enumerate(pairwise(groups), start=1):
-        if after != before:
-            panel.post(number, class_="bx-svg-cut")
-            panel.level(number, class_="bx-svg-cut")
-    ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
-    panel.drawn.append(pixels(ramp, x=place.left + 40, y=bottom + 10, width=120, height=18))
-    panel.text(0, many, ends[0], dy=19)
-    panel.text(0, many, ends[1], 168, 19)
-    return svg(width, bottom + 32, *panel.drawn)

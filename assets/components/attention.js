@@ -1,15 +1,13 @@
 // One head as a heat map, drawn by Python (app/features/attention/view_pictures.py). This adds what
 // a pointer and the keyboard do: the value of a cell, and a click or Enter that pins it.
 //
-// data: { markup (the drawing, and the line above it), rows, columns (labels), rowPieces,
-//         columnPieces (lists of the pieces of each), values (of all cells, row by row; [] for a
-//         large matrix: then they are read off the colours), top (value of the last colour), log (a
-//         logarithmic scale over three decades), cell ([row, column] as pieces, or null), said }
+// data: { markup (the drawing, and the line above it), tokens (labels), pieces (lists of the pieces of
+//         each), values (of all cells, row by row; [] for a large matrix: then they are read off the
+//         colours), top (value of the last colour), cell ([row, column] as pieces, or null), said }
 // Sends the trigger "pick" with { row, column }, pieces of the input; -1, -1 for no cell. Cells and
 // labels share the light with the page by keys (see bridge.js). Texts become text nodes alone.
 
 const SVG = "http://www.w3.org/2000/svg";
-const DECADES = 3;
 const memory = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -27,9 +25,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   const map = host.querySelector("[role=application]");
   const said = host.querySelector("[aria-live]");
-  const size = [data.rows.length, data.columns.length];
-  const pieces = [data.rowPieces, data.columnPieces];
-  const found = data.cell?.map((piece, axis) => pieces[axis].findIndex((each) => each.includes(piece)));
+  const { tokens, pieces } = data;
+  const size = tokens.length;
+  const found = data.cell?.map((piece) => pieces.findIndex((each) => each.includes(piece)));
   parts.pinned = found && Math.min(...found) >= 0 ? found : null;
   parts.values = Promise.resolve(data.values.length ? data.values : readColours(map, data));
 
@@ -41,22 +39,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (cell !== (parts.cursor ?? parts.pinned)) return; // moved on while colours were read
     if (!cell) return void said.replaceChildren(data.said);
     const [row, column] = cell;
-    const where = (axis, at) => ` (${pieces[axis][at][0]})`;
-    said.replaceChildren(token(data.rows[row]), `${where(0, row)} looks at `, token(data.columns[column]),
-      `${where(1, column)}: `, written(values[row * size[1] + column], data));
+    const where = (at) => ` (${pieces[at][0]})`;
+    said.replaceChildren(token(tokens[row]), `${where(row)} looks at `, token(tokens[column]),
+      `${where(column)}: `, written(values[row * size + column], data));
   }
 
   function move(cell) {
     if (String(parts.cursor) === String(cell)) return;
     parts.cursor = cell;
-    const keys = cell?.flatMap((at, axis) => pieces[axis][at]).map((piece) => `0.${piece}`) ?? [];
+    const keys = cell?.flatMap((at) => pieces[at]).map((piece) => `0.${piece}`) ?? [];
     document.dispatchEvent(new CustomEvent("bx-at", { detail: keys.join(" ") }));
     show();
   }
 
   function pin(cell) {
     parts.pinned = String(parts.pinned) === String(cell) ? null : cell;
-    const [row, column] = parts.pinned?.map((at, axis) => pieces[axis][at][0]) ?? [-1, -1];
+    const [row, column] = parts.pinned?.map((at) => pieces[at][0]) ?? [-1, -1];
     setTriggerValue("pick", { row, column });
     show();
   }
@@ -64,8 +62,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   function under({ clientX, clientY }) {
     const box = frameOf(map).getBoundingClientRect();
     const shares = [(clientY - box.top) / box.height, (clientX - box.left) / box.width];
-    const cell = shares.map((share, axis) => Math.floor(share * size[axis]));
-    return cell.every((at, axis) => at >= 0 && at < size[axis]) ? cell : null;
+    const cell = shares.map((share) => Math.floor(share * size));
+    return cell.every((at) => at >= 0 && at < size) ? cell : null;
   }
 
   const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
@@ -77,7 +75,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const from = parts.cursor ?? parts.pinned ?? [0, 0];
     const step = parts.cursor ? STEPS[event.key] : [0, 0]; // the first key arrives
     if (event.key in STEPS) {
-      move(from.map((at, axis) => Math.max(0, Math.min(size[axis] - 1, at + step[axis]))));
+      move(from.map((at, axis) => Math.max(0, Math.min(size - 1, at + step[axis]))));
     } else if (event.key === "Enter" || event.key === " ") {
       move(from);
       pin(from);
@@ -104,7 +102,7 @@ function frameOf(map) {
   return frames.find((each) => each.getBoundingClientRect().width) ?? frames[0];
 }
 
-function outline(map, [rows, columns], cells) {
+function outline(map, size, cells) {
   for (const group of map.querySelectorAll(".bx-att-cells")) {
     const [frame, ...old] = group.children;
     for (const each of old) each.remove();
@@ -113,8 +111,8 @@ function outline(map, [rows, columns], cells) {
       if (!cell) continue;
       for (const [stroke, more] of [["#ffffff", 2.5], ["#d55e00", 0]]) { // seen on every shade
         const rect = document.createElementNS(SVG, "rect");
-        const place = { x: x + cell[1] * width / columns, y: y + cell[0] * height / rows, stroke,
-          width: width / columns, height: height / rows, fill: "none", "stroke-width": thick + more };
+        const place = { x: x + cell[1] * width / size, y: y + cell[0] * height / size, stroke,
+          width: width / size, height: height / size, fill: "none", "stroke-width": thick + more };
         for (const [name, value] of Object.entries(place)) rect.setAttribute(name, value);
         group.append(rect);
       }
@@ -129,20 +127,18 @@ function token(says) {
 }
 
 /** A value as text: of four digits, or, read off a colour, of two. */
-function written(value, { values, top, log }) {
-  const least = log ? top / 10 ** DECADES : top / 510;
+function written(value, { values, top }) {
   const node = document.createElement("strong");
   if (values.length) node.append(value.toFixed(4));
-  else node.append(value ? `about ${value.toPrecision(2)}` : `below ${least.toPrecision(2)}`);
+  else node.append(value ? `about ${value.toPrecision(2)}` : `below ${(top / 510).toPrecision(2)}`);
   return node;
 }
 
 /** Read values off the colours of the cells: the image below them is the scale. */
-async function readColours(map, { top, log }) {
+async function readColours(map, { top }) {
   const [cells, scale] = await Promise.all([...map.querySelector("svg").querySelectorAll("image")].map(pixels));
   const shades = new Map(Array.from(scale, (colour, shade) => [colour, shade / 255]));
-  const value = (share) => log && share ? top * 10 ** (DECADES * (share - 1)) : top * share;
-  return Float32Array.from(cells, (colour) => value(shades.get(colour)));
+  return Float32Array.from(cells, (colour) => top * shades.get(colour));
 }
 
 async function pixels({ href }) {

@@ -86,10 +86,10 @@ function clicked(event) {
   if (event.target.closest?.(STREAMLIT.unfoldedButton)) fold();
 }
 
-function pick(target, { shiftKey }) {
+function pick(target) {
   const { pick: name, value } = target.dataset;
   if (document.activeElement === target) keepFocus(`[data-pick="${name}"][data-value="${value}"]`);
-  site.send({ name: shiftKey ? `${name}+` : name, value: Number(value) });
+  site.send({ name, value: Number(value) });
 }
 
 // The answer may replace the element that was picked: its successor gets the focus, unless the
@@ -405,7 +405,7 @@ function shareable() {
 const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
 
 // On the attention page, each head, view or cell that is chosen is a step of its own.
-const VIEWS = ["layer", "head", "heads", "view", "cell"];
+const VIEWS = ["layer", "head", "view", "cell"];
 
 function place({ pathname, search }) {
   const found = new URLSearchParams(search);

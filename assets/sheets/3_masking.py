@@ -1,7 +1,7 @@
 """# 3. Masking 80/10/10, and the loss
 
-BERT learns from text alone: 15 % of the pieces are chosen, most of them hidden, and the loss counts
-the chosen ones only. Pages: *Fill-mask*, *Lab*. Reading: Devlin et al. 2019, sections 3.1 and
+BERT learns from text alone: 15 % of the tokens are chosen, most of them hidden, and the loss counts
+the chosen ones only. Pages: *Fill-mask*, *Lab*. Reading: Devlin et al. 2019, section 3.1 and
 appendix C.2; Wettig et al. 2023, section 3.
 """
 
@@ -16,33 +16,44 @@ model = BertForMaskedLM.from_pretrained("explorer-mini-uncased").eval()
 MASK, SIZE, IGNORED = tokenizer.vocab["[MASK]"], len(tokenizer.vocab), -100
 
 
+# %% [markdown]
+# Two ways are usual, and both are right here: a coin for each token (the collator of
+# `transformers`), or the same share of every row (google-research/bert).
+
+
 # %% blank choose 2
 def choose(special: Tensor, rate: float, generator: torch.Generator) -> Tensor:
-    """Choose pieces at random: (B, T) true or false, from special (B, T).
+    """Choose tokens at random: (B, T) true or false, from special (B, T).
 
-    In each row, `rate` of the pieces that are not special are chosen, rounded, at least one.
+    `rate` of the tokens that are not special are chosen: by a coin for each, or rounded in each
+    row.
     """
     raise NotImplementedError
 
 
 # %% check choose
-special = torch.zeros(400, 42, dtype=torch.bool)
-special[:, 0] = special[:, -1] = True
+special = torch.zeros(400, 48, dtype=torch.bool)
+special[:, 0] = special[:, 39] = special[:, 40:] = True  # [CLS], 38 tokens, [SEP], [PAD]
 chosen = choose(special, 0.15, torch.Generator().manual_seed(0))
 assert chosen.dtype == torch.bool and chosen.shape == special.shape, "Expected (B, T) of booleans."
-assert not bool((chosen & special).any()), "[CLS], [SEP] and [PAD] are never chosen."
-counts = chosen.sum(1)
-assert counts.float().std() < 1e-6, (
-    "Each row has exactly its share. A coin for each piece gives some rows more and some fewer."
+assert not bool(chosen[:, 40:].any()), (
+    "[PAD] is chosen: the loss would count padding as words to be guessed (see masked_loss)."
 )
-assert int(counts[0]) == 6, f"15 % of 40 pieces are 6; found {int(counts[0])}."
-share = chosen.float().mean(0)[1:-1]
-assert share.min() > 0.06, "Every place should get its chance, independently in each row."
+assert not bool((chosen & special).any()), (
+    f"[CLS] is chosen in {chosen[:, 0].float().mean():.0%} of the rows. It and [SEP] are special, "
+    "and are never chosen."
+)
+share, places = chosen[:, 1:39].float().mean(), chosen[:, 1:39].float().mean(0)
+assert abs(share - 5 / 38) > 1e-4, "15 % of 38 are 5.7: you round down to 5. Round to 6."
+assert abs(share - 7 / 38) > 1e-4, (
+    "7 of 38 are chosen: that is 15 % of the row with its special tokens, which do not count."
+)
+assert abs(share - 0.15) < 0.012, f"15 % are chosen; found {share:.1%}."
+assert places.min() > 0.06, "Every place should get its chance, independently in each row."
 again = choose(special, 0.15, torch.Generator().manual_seed(0))
 assert bool((again == chosen).all()), (
     "The same generator gives the same choice: use it, not another."
 )
-assert int(choose(special[:1, :4], 0.15, torch.Generator()).sum()) == 1, "At least one is chosen."
 
 
 # %% blank corrupt 3
@@ -51,7 +62,7 @@ def corrupt(
 ) -> tuple[Tensor, Tensor]:
     """Return what the model reads, and the labels: the old ids where chosen, -100 elsewhere.
 
-    Of the chosen pieces 80 % become [MASK], 10 % a random id below `size`, 10 % stay.
+    Of the chosen tokens 80 % become [MASK], 10 % a random id below `size`, 10 % stay.
     """
     raise NotImplementedError
 
@@ -62,14 +73,14 @@ chosen = torch.rand(before.shape, generator=torch.Generator().manual_seed(4)) < 
 kept = before.clone()
 given, labels = corrupt(before, chosen, MASK, SIZE, torch.Generator().manual_seed(5))
 assert bool((before == kept).all()), "The ids that came in are changed. Work on a copy."
-assert bool((given == before)[~chosen].all()), "Pieces that were not chosen stay as they are."
+assert bool((given == before)[~chosen].all()), "Tokens that were not chosen stay as they are."
 assert bool((labels[~chosen] == IGNORED).all()), "Labels are -100 where nothing was chosen."
 assert bool((labels == before)[chosen].all()), (
-    "The labels are the old ids of all chosen pieces, also of those that stay as they are."
+    "The labels are the old ids of all chosen tokens, also of those that stay as they are."
 )
 masked = (given == MASK)[chosen].float().mean()
 same = (given == before)[chosen].float().mean()
-assert masked < 0.97, "Not every chosen piece is hidden: 10 % get a random id, and 10 % stay."
+assert masked < 0.97, "Not every chosen token is hidden: 10 % get a random id, and 10 % stay."
 assert abs(masked - 0.8) < 0.02, f"80 % of the chosen become [MASK]; found {masked:.0%}."
 assert same > 0.01, "10 % of the chosen stay; found none."
 assert abs(same - 0.1) < 0.02, f"10 % of the chosen stay; found {same:.0%}. Is it 10 % of the rest?"
@@ -79,7 +90,7 @@ assert len(others.unique()) > 1000, "The random ids differ from place to place."
 
 # %% blank masked_loss 3
 def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean cross-entropy of the pieces with a label; logits (B, T, V), labels (B, T).
+    """Return the mean cross-entropy of the tokens with a label; logits (B, T, V), labels (B, T).
 
     Use `log_softmax`; do not use `cross_entropy` or `nll_loss`.
     """
@@ -87,21 +98,35 @@ def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 # %% check masked_loss
-text = tokenizer.encode("The keys to the cabinet are made of iron.").input_ids
-given, labels = torch.tensor([text, text]), torch.full((2, len(text)), IGNORED)
-labels[0, 2], labels[1, 3], labels[1, 5] = given[0, 2], given[1, 3], given[1, 5]
-given[0, 2] = given[1, 3] = given[1, 5] = MASK
+texts = ["The keys to the cabinet are made of iron.", "She is afraid of big spiders."]
+rows = [tokenizer.encode(each).input_ids for each in texts]
+given = torch.full((2, max(map(len, rows))), tokenizer.vocab["[PAD]"])
+for n, row in enumerate(rows):
+    given[n, : len(row)] = torch.tensor(row)
+read, labels = given != tokenizer.vocab["[PAD]"], torch.full_like(given, IGNORED)
+for row, place in ((0, 2), (1, 4), (1, 6)):
+    labels[row, place], given[row, place] = given[row, place].item(), MASK
 with torch.no_grad():
-    logits = model(given)
-    wanted = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+    logits = model(given, read.long())
+    entropy = torch.nn.functional.cross_entropy
+    wanted, each = (
+        entropy(logits.flatten(0, 1), labels.flatten()),
+        entropy(logits.flatten(0, 1), labels.flatten().clamp(min=0), reduction="none").view_as(
+            labels
+        ),
+    )
     found = masked_loss(logits, labels)
     assert found > 0, "A loss is the negative logarithm of a probability."
-    assert abs(found - wanted * 3 / labels.numel()) > 1e-5, (
-        "Divide by the number of labels, not by the number of all pieces."
+    assert abs(found - each.mean()) > 1e-4, (
+        f"{found:.2f} instead of {wanted:.2f}: you count positions without a label, padding too, "
+        "as if id 0 had to be guessed there."
     )
-    rows = [masked_loss(logits[n : n + 1], labels[n : n + 1]) for n in (0, 1)]
-    assert abs(found - (rows[0] + rows[1]) / 2) > 1e-5, (
-        "Each chosen piece counts alike. You take the mean of rows, which have one and two of them."
+    assert abs(found - wanted * 3 / labels.numel()) > 1e-5, (
+        "Divide by the number of labels, not by the number of all tokens."
+    )
+    means = [entropy(logits[n], labels[n]) for n in (0, 1)]
+    assert abs(found - (means[0] + means[1]) / 2) > 1e-5, (
+        "Each chosen token counts alike. You take the mean of rows, which have one and two of them."
     )
     assert abs(found - wanted) < 1e-5, f"Expected {wanted:.5f}, found {found:.5f}."
     large = logits + 1000

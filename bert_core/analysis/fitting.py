@@ -6,9 +6,8 @@ replaced by [MASK], whose vectors a lens is asked about. The means leave out [MA
 special tokens: in trained models, single dimensions of these have values of hundreds ("massive
 activations", Sun et al. 2024), and a mean with them is like no token at all.
 
-They are stored beside the weights in `fitted.safetensors`, with the digests of the encoder and of
-the texts as the tokenizer reads them. For any other model they are fitted on first use and kept in
-memory for the last `_KEPT` models, by the same digests.
+They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder. For any
+other model they are fitted on first use and kept in memory for the last `_KEPT`, by that digest.
 """
 
 import hashlib
@@ -44,7 +43,7 @@ from bert_core.text.family import load_tokenizer
 
 NAME = "fitted.safetensors"
 SUBLAYERS = ("head", "attention", "feed_forward")
-_DIGEST, _READ = "encoder_sha256", "texts_sha256"
+_DIGEST = "encoder_sha256"
 _LARGEST = 256 * 1024 * 1024  # bytes; of BERT large, 51 million
 _KEPT = 4
 _COPIES = 4
@@ -66,10 +65,8 @@ class Fitted:
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[tuple[str, str, torch.device, torch.dtype], Fitted] = OrderedDict()
-# By encoder: its tokenizer, and the digest of what that makes of the texts.
-_read_with: "weakref.WeakKeyDictionary[BertModel, tuple[TextTokenizer, str]]"
-_read_with = weakref.WeakKeyDictionary()
+_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
+_tokenizers: "weakref.WeakKeyDictionary[BertModel, TextTokenizer]" = weakref.WeakKeyDictionary()
 
 
 def fitted(
@@ -90,11 +87,13 @@ def fitted(
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
     with torch.inference_mode(False):
         with _lock:
-            tokenizer, texts = _texts_of(model, tokenizer)
-            key = (encoder_digest(model), texts, model.device, model.dtype)
-            found = _cache.get(key) or _read(model, *key[:2])
+            if tokenizer is not None:
+                _tokenizers[model.encoder_model] = tokenizer
+            key = (encoder_digest(model), model.device, model.dtype)
+            found = _cache.get(key) or _read(model, key[0])
         if found is None:
-            found = fit(model, tokenizer, progress=progress)
+            named = _tokenizers.get(model.encoder_model)
+            found = fit(model, named or _tokenizer_of(model), progress=progress)
         with _lock:
             _cache[key] = found
             _cache.move_to_end(key)
@@ -171,9 +170,6 @@ def _rows(
     return sorted(rows, key=lambda row: len(row[0]))
 
 
-# -- which model ----------------------------------------------------------------------------------
-
-
 _digests: "weakref.WeakKeyDictionary[BertModel, tuple[object, str]]" = weakref.WeakKeyDictionary()
 
 
@@ -195,23 +191,6 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
     return known[1]
 
 
-def _texts_of(
-    model: BertPreTrainedModel, tokenizer: TextTokenizer | None
-) -> tuple[TextTokenizer, str]:
-    """Return the tokenizer of a model, and the digest of what it makes of the texts."""
-    known = _read_with.get(model.encoder_model)
-    if known is None or tokenizer not in (None, known[0]):
-        tokenizer = tokenizer or _tokenizer_of(model)
-        known = _read_with[model.encoder_model] = (tokenizer, _digest_of_texts(model, tokenizer))
-    return known
-
-
-def _digest_of_texts(model: BertPreTrainedModel, tokenizer: TextTokenizer) -> str:
-    encodings = [encoded(model, tokenizer, text) for text in fixed_texts()]
-    read = [(each.input_ids, each.token_type_ids) for each in encodings]
-    return hashlib.sha256(repr((tokenizer.mask_token_id, read)).encode()).hexdigest()
-
-
 def _folder_of(model: BertPreTrainedModel) -> Path | None:
     """Return the folder a model was loaded from, if it still is one; never downloads."""
     source = model.load_report.source if model.load_report else ""
@@ -221,16 +200,12 @@ def _folder_of(model: BertPreTrainedModel) -> Path | None:
 
 
 def _tokenizer_of(model: BertPreTrainedModel) -> TextTokenizer:
-    folder = _folder_of(model)
-    if folder is None:
-        raise InputError(
-            "Means and maps must be fitted to this model, and the folder with its tokenizer is "
-            "not known. Call fitted(model, tokenizer) once; the result is kept."
-        )
-    return load_tokenizer(folder)
-
-
-# -- the file -------------------------------------------------------------------------------------
+    if (folder := _folder_of(model)) is not None:
+        return load_tokenizer(folder)
+    raise InputError(
+        "Means and maps must be fitted to this model, and the folder with its tokenizer is not "
+        "known. Call fitted(model, tokenizer) once; the result is kept."
+    )
 
 
 def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
@@ -241,31 +216,16 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     """
     place = Path(folder)
     model = BertModel.from_pretrained(place, add_pooling_layer=False)
-    tokenizer = load_tokenizer(place)
-    found = fit(model, tokenizer)
-    digests = {_DIGEST: encoder_digest(model), _READ: _digest_of_texts(model, tokenizer)}
-    named = {
-        name: torch.tensor(list(bytes.fromhex(digest)), dtype=torch.uint8)
-        for name, digest in digests.items()
-    }
+    found = fit(model, load_tokenizer(place))
+    digest = torch.tensor(list(bytes.fromhex(encoder_digest(model))), dtype=torch.uint8)
     means = {f"{site}.{layer}": mean for (site, layer), mean in found.means.items()}
     with replacing(place / NAME) as draft:
-        draft.write_bytes(save({**named, "maps": found.maps.half().contiguous(), **means}))
+        draft.write_bytes(save({_DIGEST: digest, "maps": found.maps.half().contiguous(), **means}))
     return found
 
 
-def _hex(stored: Tensor) -> str:
-    return bytes(stored.tolist()).hex()
-
-
-def _read(model: BertPreTrainedModel, weights: str, texts: str) -> Fitted | None:
-    """Read the means and maps from the model's folder; None if it has none with these digests.
-
-    A file without a digest of texts belongs to the tokenizer beside it.
-
-    Raises:
-        CheckpointError: the file is damaged.
-    """
+def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
+    """Read the means and maps from the model's folder; None if it has none of this encoder."""
     folder = _folder_of(model)
     if folder is None or not (folder / NAME).is_file():
         return None
@@ -273,13 +233,7 @@ def _read(model: BertPreTrainedModel, weights: str, texts: str) -> Fitted | None
     sites = [(site, layer) for layer in range(layers) for site in SUBLAYERS]
     try:
         stored = load(read_small(folder / NAME, _LARGEST))
-        if _hex(stored[_DIGEST]) != weights:
-            return None
-        if _READ in stored:
-            own = _hex(stored[_READ])
-        else:
-            own = _digest_of_texts(model, load_tokenizer(folder))
-        if own != texts:
+        if bytes(stored[_DIGEST].tolist()).hex() != digest:
             return None
         found = {name: each.to(model.device, model.dtype) for name, each in stored.items()}
         read = Fitted(found["maps"], {at: found[f"{at[0]}.{at[1]}"] for at in sites})

@@ -43,9 +43,6 @@ def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
     return product
 
 
-# -- the vectors that attention adds up ------------------------------------------------------------
-
-
 @torch.inference_mode()
 def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
     """Take the attention block of every layer apart into what each token contributes, (L, T, T, D).
@@ -123,9 +120,6 @@ def _taken_apart(
     if include == "layer_norm":
         biases = normalised(biases, deviations) + norm.bias
     return vectors, biases
-
-
-# -- value zeroing ---------------------------------------------------------------------------------
 
 
 @torch.inference_mode()

@@ -50,40 +50,30 @@ _ATLAS_UNITS = {
 
 
 # -- measuring and writing, on the fixed texts ----------------------------------------------------
-# All four raise a BertError if the folder contains no model, or it cannot be read.
+# Both raise a BertError if the folder contains no model, or it cannot be read.
 
 
-def measure_folder(folder: Path) -> HeadStatistics:
-    """Measure where the heads of the model in a folder look."""
-    model = BertModel.from_pretrained(folder, add_pooling_layer=False)
-    return _signed(head_statistics(model, load_tokenizer(folder)), folder)
+def write_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
+    """Measure where the heads of a model look, and write that to its folder."""
+    model = BertModel.from_pretrained(Path(folder), add_pooling_layer=False)
+    found = _signed(head_statistics(model, load_tokenizer(folder)), Path(folder))
+    _write(Path(folder) / NAME, to_json(found))
+    return found
 
 
-def measure_atlas(folder: Path) -> HeadAtlas:
-    """Measure everything about the heads of the model in a folder."""
-    words = BertForMaskedLM.from_pretrained(folder)
+def write_head_atlas(folder: str | os.PathLike[str]) -> HeadAtlas:
+    """Measure everything about the heads of a model, and write that to its folder."""
+    words = BertForMaskedLM.from_pretrained(Path(folder))
     trained = words.load_report is not None and not words.load_report.missing
     found = head_atlas(words if trained else words.encoder_model, load_tokenizer(folder))
-    return replace(found, statistics=_signed(found.statistics, folder))
+    found = replace(found, statistics=_signed(found.statistics, Path(folder)))
+    _write(Path(folder) / ATLAS_NAME, _atlas_json(found))
+    return found
 
 
 def _signed(found: HeadStatistics, folder: Path) -> HeadStatistics:
     weights, vocabulary = _digests(folder)
     return replace(found, weights_sha256=weights, vocabulary_sha256=vocabulary)
-
-
-def write_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
-    """Measure a model and write its head statistics to its folder."""
-    statistics = measure_folder(Path(folder))
-    _write(Path(folder) / NAME, to_json(statistics))
-    return statistics
-
-
-def write_head_atlas(folder: str | os.PathLike[str]) -> HeadAtlas:
-    """Measure a model and write the atlas of its heads to its folder."""
-    found = measure_atlas(Path(folder))
-    _write(Path(folder) / ATLAS_NAME, atlas_json(found))
-    return found
 
 
 def _write(path: Path, text: str) -> None:
@@ -97,8 +87,7 @@ def to_json(statistics: HeadStatistics) -> str:
     return _laid_out({"units": _UNITS, "measures_of": _SOURCE, **values}, digits=6)
 
 
-def atlas_json(atlas: HeadAtlas) -> str:
-    """Format an atlas as JSON: four decimals, null for what was not measured."""
+def _atlas_json(atlas: HeadAtlas) -> str:
     record = {
         "units": _ATLAS_UNITS,
         "weights_sha256": atlas.statistics.weights_sha256,
@@ -130,9 +119,6 @@ def _plain(value: Any, digits: int) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else round(float(value), digits)
     return int(value) if isinstance(value, np.integer) else value
-
-
-# -- reading --------------------------------------------------------------------------------------
 
 
 def read_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:

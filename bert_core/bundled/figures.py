@@ -32,11 +32,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured share.
-
-    Raises:
-        InputError: impossible shares, interval or number of cases.
-    """
+    """A measured share (InputError: impossible shares, interval or number of cases)."""
 
     task: Annotated[str, "the task"]
     measured_on: Annotated[str, "the data"]

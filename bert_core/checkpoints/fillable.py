@@ -28,8 +28,7 @@ class LoadReport:
     ] = ()
     unexpected: Annotated[
         tuple[str, ...],
-        "what this model class does not use: tensors of the checkpoint, such as the heads of other"
-        " classes, and modules that sentence-transformers puts after the model",
+        "tensors of the checkpoint that this class does not use, such as heads of other classes",
     ] = ()
     mismatched: Annotated[tuple[str, ...], "of `missing`, those stored in another shape"] = ()
     source: Annotated[str, "the name or folder the weights were read from"] = ""

@@ -1,10 +1,8 @@
 """Fill the parameters of a model that was built without memory, and check them."""
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -14,15 +12,12 @@ from bert_core.checkpoints.plan import Plan
 from bert_core.checkpoints.unused import some
 from bert_core.errors import CheckpointError
 
-_LINE = 64  # bytes; tensors begin at cache lines
-
 
 def fill(
     plan: Plan[M],
     dtype: torch.dtype,
     *,
     shared: Mapping[str, nn.Parameter] | None = None,
-    allow_nonfinite: bool = False,
 ) -> M:
     """Fill every parameter of a planned model with stored, shared or fresh values.
 
@@ -44,9 +39,10 @@ def fill(
         if isinstance(found.tensor, nn.Parameter) and found.tensor.dtype == dtype
     }  # fmt: skip
     copied = {name: each.tensor.detach() for name, each in stored.items() if name not in held}
-    values = {name: nn.Parameter(value) for name, value in _copies(copied, dtype).items()} | held
-    if not allow_nonfinite:
-        check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
+    # In row-major order, each with a storage of its own, as `torch.save` needs it.
+    fresh = {name: each.to("cpu", dtype, copy=True).contiguous() for name, each in copied.items()}
+    values = {name: nn.Parameter(value) for name, value in fresh.items()} | held
+    check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
     set_parameters(model, values | shared)
     _check_repeats(plan, set(stored))
     model.load_report = plan.report
@@ -92,7 +88,7 @@ def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     if complaints:
         raise CheckpointError(
             f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers. Get "
-            "another file, or load it anyway with allow_nonfinite=True."
+            "another file."
         )
 
 
@@ -115,19 +111,3 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
                 f"{repeat.copy.file_name} differs from {repeat.original}; expected equal values: "
                 "tied, these are one parameter in this model. It cannot be loaded."
             )
-
-
-def _copies(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Return copies in row-major order, each with a storage of its own, as `torch.save` needs it.
-
-    Memory is reserved in one piece: numpy asks the system for large pages, PyTorch does not.
-    """
-    sizes = [-(-tensor.numel() * dtype.itemsize // _LINE) * _LINE for tensor in tensors.values()]
-    memory, starts = np.empty(sum(sizes), np.uint8).data, itertools.accumulate(sizes, initial=0)
-    copies = {}
-    for (name, tensor), start in zip(tensors.items(), starts, strict=False):
-        flat = torch.empty(0, dtype=dtype, device="cpu")
-        if count := tensor.numel():
-            flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
-        copies[name] = flat.view(tensor.shape).copy_(tensor)
-    return copies

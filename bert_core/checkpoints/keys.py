@@ -99,10 +99,9 @@ def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
-    texts = {
-        f"{family.text_classifier}.{leaf}": f"classifier.{leaf}" for leaf in ("weight", "bias")
-    }
-    return {theirs: ours for ours, theirs in _names(family, layers).items()} | texts
+    ours = {theirs: ours for ours, theirs in _names(family, layers).items()}
+    texts = {family.text_classifier + leaf: "classifier" + leaf for leaf in (".weight", ".bias")}
+    return ours | texts
 
 
 def _translated(name: str, config: BertConfig, given: bool) -> str:

@@ -47,8 +47,7 @@ def load_pretrained(
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
             (default float32; for "bfloat16" see docs/bfloat16.md);
-            `ignore_mismatched_sizes=True` to use a fresh head if the checkpoint's has another
-            shape; `allow_nonfinite=True` to load weights that are NaN or infinite.
+            `ignore_mismatched_sizes=True` for a fresh head if the checkpoint's has another shape.
 
     Raises:
         InputError: an option is unknown, or a loading option is given by position.
@@ -75,7 +74,7 @@ def load_pretrained(
     )
     plan = files.plan(cls, wanted)
     dtype = wanted_dtype(wanted.dtype, (found.tensor for found in plan.stored.values()))
-    return fill(plan, dtype, allow_nonfinite=wanted.allow_nonfinite)
+    return fill(plan, dtype)
 
 
 def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
@@ -124,9 +123,7 @@ def _by_bare_name(model: Fillable) -> dict[str, nn.Parameter]:
     return {bare_name(name): parameter for name, parameter in model.named_parameters()}
 
 
-def load_tf_weights_in_bert(
-    model: M, tf_checkpoint_path: str | os.PathLike[str], *, allow_nonfinite: bool = False
-) -> M:
+def load_tf_weights_in_bert(model: M, tf_checkpoint_path: str | os.PathLike[str]) -> M:
     """Fill a model with the weights of a TensorFlow checkpoint, without TensorFlow; return it.
 
     The path is the common prefix of the files (`.../bert_model.ckpt`), the `.index` file, or their
@@ -157,10 +154,8 @@ def load_tf_weights_in_bert(
     plan = match(model, found, source, LoadOptions(config=model.config))
     if plan.refusal:
         raise CheckpointError(plan.refusal)
-    if not allow_nonfinite:
-        dtype = next(model.parameters()).dtype
-        stored = plan.stored.values()
-        check_finite((each.file_name, each.tensor, each.tensor.to(dtype)) for each in stored)
+    dtype, stored = next(model.parameters()).dtype, plan.stored.values()
+    check_finite((each.file_name, each.tensor, each.tensor.to(dtype)) for each in stored)
     for name, entry in plan.stored.items():
         model.get_parameter(name).detach().copy_(entry.tensor)
     model.load_report = plan.report

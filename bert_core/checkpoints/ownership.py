@@ -5,7 +5,7 @@ features that only one class can have. If neither decides, the head is assigned 
 could present one model's numbers as another's.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from typing import Any
 
 from bert_core.config import BertConfig
@@ -47,16 +47,11 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
         return stepped[0] if len(stepped) == 1 else ""
     if config.extra.get("problem_type"):  # only the text classifier has this setting
         return TEXTS
-    # The others score the pooled output, or have a step.
-    is_tagger = _are_tags([*config.id2label.values()]) or "pooler.dense.weight" not in bare_names
-    return TAGGER if is_tagger else ""
-
-
-def _are_tags(labels: Sequence[str]) -> bool:
-    roles = {tag.role for tag in read_tags(labels)}
-    return {"inside", "begin"} <= roles or (
-        not roles.isdisjoint({"inside", "begin"}) and "O" in map(str.upper, labels)
-    )
+    if "pooler.dense.weight" not in bare_names:  # the others score its output, or have a step
+        return TAGGER
+    labels = [*config.id2label.values()]
+    marks = {tag.role for tag in read_tags(labels)} & {"inside", "begin"}
+    return TAGGER if len(marks) == 2 or (marks and "O" in map(str.upper, labels)) else ""
 
 
 def head_class(cls: type[Any]) -> str | None:

@@ -29,7 +29,6 @@ from bert_core.checkpoints.keys import (
 )
 from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
-from bert_core.checkpoints.sources.modules import modules_above
 from bert_core.checkpoints.unused import check_inside, head_refusal, some
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
@@ -40,7 +39,6 @@ from bert_core.families import FAMILIES
 _MAX_FRESH = 64 * 1024 * 1024
 _ENCODER = (*INSIDE, "pooler.")
 _HEADS = (*PARTS, "cls.", "qa_outputs.", "discriminator_predictions.")
-_DECODER = "cls.predictions.decoder.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +88,10 @@ class Checkpoint:
         head = head_folder(self.folder, cls)
         config = options.config or read_config(head or self.folder, options.overrides)
         found, own, repeats = dict(self.root), dict[str, Found](), self.repeats
-        others: list[str] = []  # what the folder has for other classes, or above the model
+        others: list[str] = []  # what the folder has for other classes
         if not self.is_given:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
             others = [each.file_name for bare, each in self.root.items() if bare not in found]
-            others += modules_above(self.folder)
             if head is not None and weight_files(head):
                 own, more = by_bare_name(open_weights(head, values=values), self.config)
                 repeats = (*(each for each in repeats if each.original not in own), *more)
@@ -106,8 +103,7 @@ class Checkpoint:
             model = cls(config, *options.inputs, **options.arguments)
         plan = match(model, found, self.source, options, others)
         if not self.is_given:
-            _check_memory(plan)
-            _check_tied(plan, {each.name for each in repeats})
+            _check_sizes(plan, {each.name for each in repeats})
         return replace(plan, repeats=repeats, own=frozenset(own))
 
 
@@ -277,20 +273,14 @@ def _check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadRep
         )
 
 
-def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
+def _check_sizes(plan: Plan[Any], repeats: set[str]) -> None:
     untied = plan.model.config.extra.get("tie_word_embeddings", True) is False
-    if (
-        untied
-        and "cls.predictions.transform.dense.weight" in plan.stored
-        and _DECODER not in repeats
-    ):
+    words = "cls.predictions.transform.dense.weight" in plan.stored
+    if untied and words and "cls.predictions.decoder.weight" not in repeats:
         raise CheckpointError(
             "tie_word_embeddings is false in the config, and the weights have no decoder; expected "
             "one that is tied to the word embeddings. Get a complete copy."
         )
-
-
-def _check_memory(plan: Plan[Any]) -> None:
     filled = sum(found.tensor.numel() for found in plan.stored.values())
     fresh = plan.parameters - filled
     if fresh > max(filled, _MAX_FRESH):

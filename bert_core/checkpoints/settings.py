@@ -23,7 +23,6 @@ _LABELS = ("id2label", "label2id", "num_labels", "problem_type")
 _OF_LOADING = {
     "config": "config",
     "ignore_mismatched_sizes": "ignore_mismatched_sizes",
-    "allow_nonfinite": "allow_nonfinite",
     "dtype": "dtype",
     "torch_dtype": "dtype",
 }
@@ -43,7 +42,6 @@ class LoadOptions:
     )
     dtype: Annotated[Any, "number type to load as; see `wanted_dtype`"] = None
     ignore_mismatched_sizes: Annotated[bool, "tensors of another shape count as missing"] = False
-    allow_nonfinite: Annotated[bool, "weights may be NaN or infinite"] = False
     is_chosen: Annotated[bool, "the caller chose the class; False: every class is tried"] = False
 
     @property
@@ -71,8 +69,8 @@ def chosen_options(
         else:
             raise InputError(
                 f"{cls.__name__}.from_pretrained does not know the option {name!r}. Its own are "
-                f"{', '.join(sorted(names))}, config, dtype, ignore_mismatched_sizes and "
-                "allow_nonfinite; fields of the config can be given too."
+                f"{', '.join(sorted(names))}, config, dtype and "
+                "ignore_mismatched_sizes; fields of the config can be given too."
             )
     config = load.get("config")
     if config is not None and not isinstance(config, BertConfig):

@@ -201,28 +201,21 @@ def question_batch(
             question, row.context, max_length=max_length, stride=stride
         )
         inputs += windows
-        own = list(_answer_places(tokenizer, row, question, windows))
-        places += own
-        missed += row.answer is not None and not any(last for _, last in own)
+        whole = windows[0] if len(windows) == 1 else tokenizer.encode(question, row.context)
+        size = len(_answer_tokens(row, whole))
+        if row.answer is not None and not size:
+            raise InputError(
+                f"The answer to {shortened(row.question)} is {shortened(row.answer)}, but its "
+                "characters give no token. Expected an answer with at least one token."
+            )
+        found = [_answer_tokens(row, window) for window in windows]
+        held = [tokens if len(tokens) == size else [] for tokens in found]
+        places += [(tokens[0], tokens[-1]) if tokens else (0, 0) for tokens in held]
+        missed += row.answer is not None and not any(held)
     starts, ends = torch.tensor(places).unbind(-1)
     tensors = padded_encodings(tokenizer, inputs)
     tensors |= {"start_positions": starts.contiguous(), "end_positions": ends.contiguous()}
     return Batch(tensors, truncated, missed)
-
-
-def _answer_places(
-    tokenizer: TextTokenizer, row: Question, question: str, windows: Sequence[Encoding]
-) -> Iterator[tuple[int, int]]:
-    whole = windows[0] if len(windows) == 1 else tokenizer.encode(question, row.context)
-    size = len(_answer_tokens(row, whole))
-    if row.answer is not None and not size:
-        raise InputError(
-            f"The answer to {shortened(row.question)} is {shortened(row.answer)}, but its "
-            "characters give no token. Expected an answer with at least one token."
-        )
-    for window in windows:
-        tokens = _answer_tokens(row, window)
-        yield (tokens[0], tokens[-1]) if tokens and len(tokens) == size else (0, 0)
 
 
 def _answer_tokens(row: Question, encoding: Encoding) -> list[int]:

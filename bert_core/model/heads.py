@@ -378,8 +378,11 @@ class BertForSequenceClassification(_LabelClassifier, WithLabels):
         return loss(logits, labels.view_as(logits).to(logits))
 
 
-class BertForMultipleChoice(_Classifier):
-    """BERT that chooses one of N texts; inputs are (B, N, T). `num_choices` is only stored."""
+class BertForMultipleChoice(_Classifier, WithLabels):
+    """BERT that chooses one of N texts; inputs are (B, N, T). `num_choices` is only stored.
+
+    Logits are (B, N), attentions (B * N, H, T, T).
+    """
 
     def __init__(
         self,
@@ -397,21 +400,13 @@ class BertForMultipleChoice(_Classifier):
     def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
         return {"logits": self._classify_texts(outputs)}
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Return logits (B, N), or the loss; attentions are (B * N, H, T, T)."""
-        flat = self._flat(input_ids, token_type_ids, attention_mask)
-        outputs, logits = self._score(*flat, head_mask)
-        logits = logits.view(input_ids.shape[:2])
-        if labels is not None:
-            return cross_entropy(logits, labels)
-        return self._with_attentions(outputs, logits)
+    def _score(self, *inputs: Any) -> tuple[ModelOutputs, Tensor]:
+        input_ids, types, mask, head_mask = inputs
+        outputs, logits = super()._score(*self._flat(input_ids, types, mask), head_mask)
+        return outputs, logits.view(input_ids.shape[:2])
+
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
+        return cross_entropy(logits, labels)
 
     def run(
         self,

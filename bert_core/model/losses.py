@@ -24,7 +24,7 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     labels = whole_numbers(labels, name)
     _check_labels(logits, labels, name)
     labels = labels.to(logits.device).flatten()
-    counted = (labels != IGNORED[0]) & (labels != IGNORED[1])
+    counted = ~is_ignored(labels)
     targets = labels.masked_fill(~counted, IGNORED[1])
     flat = widened(logits).reshape(-1, logits.shape[-1])
     total = F.cross_entropy(flat, targets, ignore_index=IGNORED[1], reduction="sum")

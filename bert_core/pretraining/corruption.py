@@ -95,7 +95,9 @@ def mask_tokens(
         starts = candidates & ~tables.continuation[input_ids]
         chosen = _choose_words(candidates, starts, wanted, max_predictions, generator)
     else:
-        chosen = _choose_pieces(candidates, wanted, generator)
+        keys = torch.rand(candidates.shape, generator=generator)
+        rank = torch.where(candidates, keys, 2.0).argsort(1).argsort(1)  # 2: after every candidate
+        chosen = candidates & (rank < wanted[:, None])
     corrupted = _corrupt(input_ids, chosen, tables, generator)
     labels = torch.where(chosen, input_ids, IGNORED)
     masked = (corrupted, labels, *gather_positions(labels))
@@ -137,13 +139,6 @@ def _check(
         raise InputError(f"The masking rate is {rate}; give a share above 0 and up to 1.")
     if max_predictions is not None and max_predictions < 1:
         raise InputError(f"max_predictions is {max_predictions}; give at least 1, or None.")
-
-
-def _choose_pieces(candidates: Tensor, wanted: Tensor, generator: torch.Generator | None) -> Tensor:
-    keys = torch.rand(candidates.shape, generator=generator)
-    keys = torch.where(candidates, keys, 2.0)  # sorts after every candidate
-    rank = keys.argsort(1).argsort(1)
-    return candidates & (rank < wanted[:, None])
 
 
 def _choose_words(

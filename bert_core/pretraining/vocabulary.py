@@ -41,7 +41,12 @@ def build_vocabulary(
         InputError: there is no word in the texts, or `size` is too small for the special tokens
             and the characters.
     """
-    counts = _count_words(texts, do_lower_case)
+    split, found = BasicTokenizer(do_lower_case).tokenize, Counter[str]()
+    for text in texts:
+        found.update(word for word in split(text) if 0 < len(word) <= _LONGEST_WORD)
+    for special in SPECIAL_TOKENS:
+        found.pop(special, None)
+    counts = dict(sorted(found.items()))  # independent of the order of the texts
     if not counts:
         raise InputError("The texts contain no words; a vocabulary needs text to learn from.")
     letters = Counter[str]()
@@ -51,7 +56,7 @@ def build_vocabulary(
     common = sorted(letters, key=lambda letter: (-letters[letter], letter))[:alphabet_limit]
     kept = frozenset(common)
     words = {word: count for word, count in counts.items() if kept.issuperset(word)}
-    pieces = {word: _characters(word) for word in words}
+    pieces = {word: [word[0], *(_CONTINUATION + each for each in word[1:])] for word in words}
     alphabet = sorted({piece for split_word in pieces.values() for piece in split_word})
     vocabulary = [*SPECIAL_TOKENS, *alphabet]
     if len(vocabulary) > size:
@@ -67,20 +72,6 @@ def build_vocabulary(
             known.add(piece)
             vocabulary.append(piece)
     return vocabulary
-
-
-def _count_words(texts: Iterable[str], do_lower_case: bool) -> dict[str, int]:
-    split = BasicTokenizer(do_lower_case).tokenize
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(word for word in split(text) if 0 < len(word) <= _LONGEST_WORD)
-    for special in SPECIAL_TOKENS:
-        counts.pop(special, None)
-    return dict(sorted(counts.items()))  # independent of the order of the texts
-
-
-def _characters(word: str) -> list[str]:
-    return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
 def _joins(words: list[list[str]], counts: list[int]) -> Iterator[tuple[str, int]]:

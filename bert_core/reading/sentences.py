@@ -30,7 +30,8 @@ def sentence_starts(text: str) -> list[int]:
     for match in _END.finditer(text):
         words = text[max(start, match.start() - _LONGEST) : match.start()].split()
         word = words[-1].lstrip("\"'“‘([") if words else ""
-        if match.group()[0] == "." and _is_abbreviation(word):
+        initial = len(word) == 1 and word.isalpha() and word != "I"
+        if match.group()[0] == "." and (initial or word.lower() in _ABBREVIATIONS):
             continue
         start = match.end()
         starts.append(start)
@@ -53,7 +54,3 @@ def split_sentences(paragraph: str) -> list[str]:
         paragraph[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)
     )
     return [sentence for sentence in sentences if sentence]
-
-
-def _is_abbreviation(word: str) -> bool:
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "I")

@@ -6,9 +6,9 @@ with an id come those that have a role, then `additional_special_tokens`. A toke
 vocabulary gets the next id; a file that gives it another one is refused.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
 from bert_core.small_files import shown
 from bert_core.text.added import AddedToken, as_entry
@@ -22,19 +22,12 @@ _FLAGS = tuple(asdict(AddedToken("")))[1:]
 _Rows = list[dict[str, Any]]  # tokens as `tokenizer.json` has them
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTokens:
-    """The special and added tokens of a tokenizer."""
-
-    roles: Annotated[dict[str, str], 'role -> token, such as "mask" -> "[MASK]"']
-    added: Annotated[tuple[AddedToken, ...], "found in a text before anything else"]
-
-
 def named_tokens(
     folder: Folder, pieces: list[str], usual: Mapping[str, AddedToken], own: object
-) -> NamedTokens:
-    """Understand what the files say; tokens that the vocabulary lacks are appended to `pieces`.
+) -> tuple[dict[str, str], tuple[AddedToken, ...]]:
+    """Return the token of each role, and all tokens that are found in a text before anything else.
 
+    Those that the vocabulary lacks are appended to `pieces`.
     `usual` has the role -> token of tokenizers whose files name none, `own` the added tokens of the
     `tokenizer.json` that the pieces are from.
     """
@@ -43,7 +36,13 @@ def named_tokens(
     roles = {role: token for role, token in usual.items() if role not in absent}
     roles |= dict(_roles(named, usual, path))
     order = [*(role for role in _ROLES if role in roles), *(r for r in roles if r not in _ROLES)]
-    special = [*(roles[role] for role in order), *_additional(named, path)]
+    special = [roles[role] for role in order]
+    for key in _ADDITIONAL:
+        found = named.get(key) or ()
+        if not isinstance(found, list | tuple | dict):
+            refuse(path, key, found, "a list of tokens")
+        for each in found.values() if isinstance(found, dict) else found:
+            special.append(replace(_token(each, path), special=True))
     listed = ADDED_NAME if own in (None, []) else TOKENIZER_NAME
     source = str(folder.path / (listed if decoder is None else CONFIG_NAME))
     names = {token.content for token in special}
@@ -60,11 +59,13 @@ def named_tokens(
     for token in special:
         if token.content in known:
             added.setdefault(token.content, token)
-    _refuse_settings(folder, added.keys())
-    return NamedTokens(
-        roles={role: token.content for role, token in {**usual, **roles}.items()},
-        added=tuple(added.values()),
-    )
+    if folder.settings.get("split_special_tokens"):
+        refuse(path, "split_special_tokens", True, "false, as in the published tokenizers")
+    never = folder.settings.get("never_split") or []
+    if unknown := [each for each in never if each not in added]:
+        refuse(path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")
+    named_roles = {role: token.content for role, token in {**usual, **roles}.items()}
+    return named_roles, tuple(added.values())
 
 
 def role_of(folder: Folder, role: str, usual: str) -> str:
@@ -78,9 +79,6 @@ def ids_in(rows: object) -> dict[str, Any]:
     listed = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
     found = ((_content(each), each.get("id")) for each in listed)
     return {content: number for content, number in found if isinstance(content, str)}
-
-
-# -- tokens with ids ------------------------------------------------------------------------------
 
 
 def _decoder(folder: Folder) -> _Rows | None:
@@ -142,9 +140,6 @@ def _id_of(token: object) -> int:
     return number if type(number) is int else -1
 
 
-# -- tokens with names ----------------------------------------------------------------------------
-
-
 def _path(folder: Folder) -> str:
     return str(folder.path / CONFIG_NAME)
 
@@ -167,15 +162,6 @@ def _roles(
             yield role, replace(token, special=True, lstrip=token.lstrip or lstrip)
 
 
-def _additional(named: Mapping[str, Any], path: str) -> Iterator[AddedToken]:
-    for key in _ADDITIONAL:
-        found = named.get(key) or ()
-        if not isinstance(found, list | tuple | dict):
-            refuse(path, key, found, "a list of tokens")
-        for each in found.values() if isinstance(found, dict) else found:
-            yield replace(_token(each, path), special=True)
-
-
 def _token(given: object, path: str) -> AddedToken:
     found = {"content": given, "special": True} if isinstance(given, str) else given
     content = _content(found)
@@ -190,12 +176,3 @@ def _content(given: Any) -> Any:
     if isinstance(given, list):
         return [_content(each) for each in given]
     return given.get("content") if isinstance(given, dict) else given
-
-
-def _refuse_settings(folder: Folder, added: Collection[str]) -> None:
-    settings, path = folder.settings, _path(folder)
-    if settings.get("split_special_tokens"):
-        refuse(path, "split_special_tokens", True, "false, as in the published tokenizers")
-    never = settings.get("never_split") or []
-    if unknown := [each for each in never if each not in added]:
-        refuse(path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")

@@ -57,7 +57,7 @@ class TextTokenizer(Vocabulary, ABC):
 
     @abstractmethod
     def part(self, text: str) -> Part:
-        """Return the tokens of one text, without added ones."""
+        """Return the tokens of one text, without those that `encode` puts around it."""
 
     @abstractmethod
     def parts(self, texts: Sequence[str]) -> Iterator[Part]:
@@ -69,7 +69,11 @@ class TextTokenizer(Vocabulary, ABC):
 
     @abstractmethod
     def saved_files(self) -> dict[str, bytes]:
-        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
+        """Return the files that `save_pretrained` writes, by name, without touching the disk.
+
+        `vocab.txt` and `tokenizer_config.json`, and `tokenizer.json` where these two cannot
+        describe a tokenizer; other families have the last two alone.
+        """
 
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
         """Write `vocab.txt`, or `tokenizer.json`, to a folder or a file; return the file's path.
@@ -210,25 +214,42 @@ class TextTokenizer(Vocabulary, ABC):
                 requested as a tensor.
         """
         max_length = max_length if max_length is not None else self.max_len
-        cut = {} if truncation is False else _cutting(truncation, max_length)
+        rule = "longest_first" if isinstance(truncation, bool) else check_strategy(truncation)
+        cut: dict[str, Any] = {"max_length": max_length, "truncation": rule}
+        cut = {} if truncation is False else cut
         if isinstance(texts, str):
             if not (pairs is None or isinstance(pairs, str)):
                 raise InputError("Found one text and a list of second texts; expected one of each.")
             encodings = [self.encode(texts, pairs, **cut)]
         else:
             encodings = self.encode_batch(texts, pairs, **cut)
-        columns = {
-            "input_ids": [list(encoding.input_ids) for encoding in encodings],
-            "token_type_ids": [encoding.token_type_ids for encoding in encodings],
-            "attention_mask": [encoding.attention_mask for encoding in encodings],
-        }
+        names = ("input_ids", "token_type_ids", "attention_mask")
+        columns = {name: [list(getattr(each, name)) for each in encodings] for name in names}
         if padding is not False:
-            _pad(columns, _padded_length(encodings, padding, max_length), self)
+            self._pad(columns, padding, max_length)
         if return_tensors is not None:
             return {name: _tensor(rows, return_tensors) for name, rows in columns.items()}
         return (
             {name: rows[0] for name, rows in columns.items()} if isinstance(texts, str) else columns
         )
+
+    def _pad(
+        self, columns: dict[str, list[list[int]]], padding: bool | str, max_length: int | None
+    ) -> None:
+        if padding not in (True, "longest", "max_length"):
+            raise InputError(
+                f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
+            )
+        if padding == "max_length" and max_length is None:
+            raise InputError("padding='max_length' needs max_length: there is no `max_len`.")
+        lengths = [len(row) for row in columns["input_ids"]]
+        longest = max(lengths, default=0)
+        length = max_length if padding == "max_length" and max_length is not None else longest
+        fill = self.pad_token_id if any(each < length for each in lengths) else 0
+        for name, rows in columns.items():
+            for row in rows:
+                at = 0 if self.padding_side == "left" else len(row)
+                row[at:at] = [fill if name == "input_ids" else 0] * (length - len(row))
 
     def _cut(self, parts: tuple[Part, ...], max_length: int | None, truncation: str) -> Encoding:
         lengths = [len(part.ids) for part in parts]
@@ -313,32 +334,6 @@ def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     for number, row in enumerate(rows):
         table[number, : len(row)] = row
     return torch.from_numpy(table)
-
-
-def _cutting(truncation: bool | str, max_length: int | None) -> dict[str, Any]:
-    rule = "longest_first" if truncation is True else check_strategy(str(truncation))
-    return {"max_length": max_length, "truncation": rule}
-
-
-def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: int | None) -> int:
-    if padding is True or padding == "longest":
-        return max(map(len, encodings), default=0)
-    if padding != "max_length":
-        raise InputError(
-            f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
-        )
-    if max_length is None:
-        raise InputError("padding='max_length' needs max_length: this tokenizer has no `max_len`.")
-    return max_length
-
-
-def _pad(columns: dict[str, list[list[int]]], length: int, tokenizer: TextTokenizer) -> None:
-    short = any(len(row) < length for row in columns["input_ids"])
-    fill = {"input_ids": tokenizer.pad_token_id if short else 0}
-    for name, rows in columns.items():
-        for row in rows:
-            at = 0 if tokenizer.padding_side == "left" else len(row)
-            row[at:at] = [fill.get(name, 0)] * (length - len(row))
 
 
 def _tensor(rows: list[list[int]], kind: str) -> Any:

@@ -22,7 +22,6 @@ from bert_core.text.stored import ROLES, WORDPIECE, TokenizerFiles, read_tokeniz
 from bert_core.text.tokenizer_class import CONFIG_NAME
 from bert_core.text.tokenizer_json import SWITCHES, TOKENIZER_NAME
 from bert_core.text.vocabulary import (
-    MAX_CHARS,
     SPECIAL_TOKENS,
     VOCABULARY_NAME,
     as_line,
@@ -46,8 +45,6 @@ class BertOptions(TextTokenizer):
         never_split: tokens to find in the text, as typed, before anything else.
         strip_accents: drop accents; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
-        clean_text: remove control characters.
-        max_input_chars_per_word: longer words become [UNK].
         added_tokens: tokens to find before anything else, each in its own way; those that the
             vocabulary lacks get the ids after it.
         token_types: of the model; with fewer than 2, a second text has type 0, too.
@@ -67,8 +64,6 @@ class BertOptions(TextTokenizer):
         *,
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
-        clean_text: bool = True,
-        max_input_chars_per_word: int = MAX_CHARS,
         added_tokens: Iterable[AddedToken] = (),
         unk_token: str = "[UNK]",
         sep_token: str = "[SEP]",
@@ -89,7 +84,6 @@ class BertOptions(TextTokenizer):
         self.do_lower_case, self.max_len = do_lower_case, max_len
         self.do_basic_tokenize, self.token_types = do_basic_tokenize, token_types
         self.strip_accents, self.tokenize_chinese_chars = strip_accents, tokenize_chinese_chars
-        self.clean_text, self.max_input_chars_per_word = clean_text, max_input_chars_per_word
         roles = (unk_token, sep_token, pad_token, cls_token, mask_token)
         never = roles if never_split == NEVER_SPLIT else listed_texts(never_split or ())
         # A special token counts only if the vocabulary has it.
@@ -124,10 +118,8 @@ class BertOptions(TextTokenizer):
         return rust if self.do_basic_tokenize and rust.get_vocab() == self.vocab else None
 
     def _without_added(self) -> Tokenizer:
-        own, longest = entries(self.own_pieces), self.max_input_chars_per_word
-        rust = Tokenizer(WordPiece(own, unk_token=self.unk_token, max_input_chars_per_word=longest))
+        rust = Tokenizer(WordPiece(entries(self.own_pieces), unk_token=self.unk_token))
         rust.normalizer = BertNormalizer(
-            clean_text=self.clean_text,
             handle_chinese_chars=self.tokenize_chinese_chars,
             strip_accents=self.strip_accents,
             lowercase=self.do_lower_case,
@@ -137,11 +129,7 @@ class BertOptions(TextTokenizer):
         return rust
 
     def saved_files(self) -> dict[str, bytes]:
-        """Return the files that `save_pretrained` writes, by name, without touching the disk.
-
-        A tokenizer that `vocab.txt` and `tokenizer_config.json` cannot describe (with added tokens,
-        for example) also has a `tokenizer.json`.
-        """
+        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         options: dict[str, Any] = {
             "do_lower_case": self.do_lower_case,
             "do_basic_tokenize": self.do_basic_tokenize,
@@ -168,8 +156,7 @@ class BertOptions(TextTokenizer):
             VOCABULARY_NAME: "".join(f"{piece}\n" for piece in pieces).encode(),
             CONFIG_NAME: self.settings("BertTokenizer", **options),
         }
-        plain = self.clean_text and self.max_input_chars_per_word == MAX_CHARS
-        plain = plain and not listed and [*map(as_line, pieces)] == pieces
+        plain = not listed and [*map(as_line, pieces)] == pieces
         framed = {self.cls_token, self.sep_token} <= self.vocab.keys()
         if not plain and framed and self.do_basic_tokenize:
             rust = self._without_added()
@@ -203,12 +190,11 @@ class BertOptions(TextTokenizer):
     @classmethod
     def of(cls, files: TokenizerFiles, **kwargs: Any) -> Self:
         """Make a tokenizer of its files; `kwargs` are arguments of `BertTokenizer`."""
-        model, normalizer = files.document["model"], files.document["normalizer"]
+        normalizer = files.document["normalizer"]
         options = {
             **{option: normalizer[key] for option, key in SWITCHES.items()},
             **{f"{role}_token": files.roles[role] for role in ROLES},
             "do_basic_tokenize": files.basic,
-            "max_input_chars_per_word": model.get("max_input_chars_per_word", MAX_CHARS),
             "max_len": files.max_len,
             "never_split": (),
             "added_tokens": files.added,

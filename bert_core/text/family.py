@@ -118,11 +118,7 @@ class FamilyTokenizer(TextTokenizer):
         cache_dir: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ) -> "FamilyTokenizer":
-        """Load a tokenizer by model name, folder or file; see `load_tokenizer`.
-
-        Raises:
-            InputError: the tokenizer is BERT's WordPiece, or an option is unknown.
-        """
+        """Load one as `load_tokenizer` does (InputError: it is BERT's, or an option is unknown)."""
         found = from_pretrained(name_or_path, cache_dir, **kwargs)
         if not isinstance(found, FamilyTokenizer):
             raise InputError(
@@ -136,16 +132,17 @@ class FamilyTokenizer(TextTokenizer):
         return self._templates
 
     def part(self, text: str) -> Part:
-        """Return the tokens of one text, without added ones."""
-        return self._read(text, self._encoded(text))
+        """Return the tokens of one text, without those that `encode` puts around it."""
+        return next(self.parts([text]))
 
     def parts(self, texts: Sequence[str]) -> Iterator[Part]:
         """Return what `part` does for each of several texts."""
-        return map(self._read, texts, self._encoded_all(texts))
+        for text, found in zip(texts, self._encoded(texts), strict=True):
+            yield Part(text, found.ids, self._spans(text, found), found.word_ids)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of each of several texts, without added tokens."""
-        return [found.ids for found in self._encoded_all(texts)]
+        return [found.ids for found in self._encoded(texts)]
 
     def readable(self, token: str) -> str:
         """Return a token as people read it: bytes as letters, and "▁" for a space before it."""
@@ -163,7 +160,7 @@ class FamilyTokenizer(TextTokenizer):
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.
         """
-        found = self._encoded(text)
+        [found] = self._encoded([text])
         special = {self.vocab[token] for token in self.never_split}
         tokens = [
             Token(word or 0, content, self._pieces[number], number, span, number in special)
@@ -171,22 +168,15 @@ class FamilyTokenizer(TextTokenizer):
                 found.word_ids, found.tokens, found.ids, self._spans(text, found), strict=True
             )
         ]
-        normalizer = self._rust.normalizer
         with in_words():
-            return self._replay.trace(
-                text, tokens, normalizer.normalize_str if normalizer is not None else None
-            )
+            return self._replay.trace(text, tokens, self._rust.normalizer)
 
     @cached_property
     def _replay(self) -> Replay:
         return Replay(self.ranks, self.scores, self.unk_token)
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
-        """Turn ids back into text. What normalisation removed is not restored.
-
-        Raises:
-            InputError: an id is outside the vocabulary.
-        """
+        """Turn ids back into text (InputError: an id is outside the vocabulary)."""
         numbers = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         self.convert_ids_to_tokens(numbers)  # checks them
         with in_words():
@@ -194,17 +184,12 @@ class FamilyTokenizer(TextTokenizer):
 
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
-        document = self._files.document
-        kinds = {slot.token_type for slot in self._templates[1]}
-        types = ["token_type_ids"] * (len(kinds) > 1)
+        types = ["token_type_ids"] * (len({slot.token_type for slot in self._templates[1]}) > 1)
         roles = {f"{role}_token": token for role, token in self._files.roles.items()}
         inputs = ["input_ids", *types, "attention_mask"]
         # The document says everything, so any class will do.
         settings = self.settings(ANY_CLASS, model_input_names=inputs, **roles)
-        return {TOKENIZER_NAME: as_file(document), CONFIG_NAME: settings}
-
-    def _read(self, text: str, found: Any) -> Part:
-        return Part(text, found.ids, self._spans(text, found), found.word_ids)
+        return {TOKENIZER_NAME: as_file(self._files.document), CONFIG_NAME: settings}
 
     def _spans(self, text: str, found: Any) -> list[Span]:
         """Return the offsets of tokens, without the spaces that pieces begin with."""
@@ -213,19 +198,13 @@ class FamilyTokenizer(TextTokenizer):
             return spans
         return [(end - len(text[start:end].lstrip()), end) for start, end in found.offsets]
 
-    def _encoded(self, text: str) -> Any:
-        checked = check_text(text)
-        with in_words():
-            return self._processed(self._rust.encode(checked, add_special_tokens=False))
-
-    def _encoded_all(self, texts: Sequence[str]) -> list[Any]:
+    def _encoded(self, texts: Sequence[str]) -> list[Any]:
         checked = [*map(check_text, texts)]
         with in_words():
-            found = self._rust.encode_batch(checked, add_special_tokens=False)
-            return [*map(self._processed, found)]
-
-    def _processed(self, found: Any) -> Any:
-        return found if self._processor is None else self._processor.process(found, None, False)
+            found: list[Any] = self._rust.encode_batch(checked, add_special_tokens=False)
+            if self._processor is None:
+                return found
+            return [self._processor.process(each, None, False) for each in found]
 
     def _template(self, places: list[Place]) -> Template:
         """Return the template that the places of the tokens around "A", or "A" and "B", show."""

@@ -46,12 +46,10 @@ def describe(
     parts: _Part = {"version": "1.0", "added_tokens": [], "normalizer": None}
     parts |= {"pre_tokenizer": None, "post_processor": None, "decoder": None}
     if layout.kind == "WordPiece":
-        parts |= _from_vocabulary(path, roles["unk"], lowercase)
-    elif layout.kind == "BPE":
-        parts |= _from_merges(path.parent, settings)
-    else:
-        parts |= _from_sentencepiece(path, layout, settings, roles)
-    return parts
+        return parts | _from_vocabulary(path, roles["unk"], lowercase)
+    if layout.kind == "BPE":
+        return parts | _from_merges(path.parent, settings)
+    return parts | _from_sentencepiece(path, layout, settings, roles)
 
 
 def _from_vocabulary(path: Path, unknown: str, lowercase: bool) -> _Part:
@@ -104,14 +102,16 @@ def _from_merges(folder: Path, settings: Mapping[str, Any]) -> _Part:
     }
 
 
-# -- SentencePiece --------------------------------------------------------------------------------
-
-
 def _from_sentencepiece(
     path: Path, layout: Layout, settings: Mapping[str, Any], roles: Mapping[str, str]
 ) -> _Part:
     found = read_sentencepiece(path)
-    _check_options(settings, str(path))
+    options = settings.get("sp_model_kwargs") or {}
+    for key in ("enable_sampling", "add_bos", "add_eos", "reverse"):
+        if isinstance(options, dict) and options.get(key):
+            refuse(str(path), f"sp_model_kwargs.{key} in {CONFIG_NAME}", options[key], "false")
+    if settings.get("add_prefix_space") is False:
+        refuse(str(path), f"add_prefix_space in {CONFIG_NAME}", False, "true, as published")
     own = roles.values()
     vocab = [
         (piece, score - _DOWN * (number in found.never and piece not in own))
@@ -129,7 +129,10 @@ def _from_sentencepiece(
     else:
         # As for BERT, "5," is never one piece (google-research/albert, `encode_pieces`).
         vocab = [(piece, score - _DOWN * bool(_COMMA.search(piece))) for piece, score in vocab]
-        steps = [_replace("``", '"'), _replace("''", '"')]
+        steps = [
+            {"type": "Replace", "pattern": {"String": quotes}, "content": '"'}
+            for quotes in ("``", "''")
+        ]
         if settings.get("keep_accents") is not True:
             steps += [{"type": "NFKD"}, {"type": "StripAccents"}]
         if settings.get("do_lower_case") is not False:
@@ -155,22 +158,6 @@ def _from_sentencepiece(
             "byte_fallback": False,
         },
     }
-
-
-def _check_options(settings: Mapping[str, Any], name: str) -> None:
-    options = settings.get("sp_model_kwargs") or {}
-    for key in ("enable_sampling", "add_bos", "add_eos", "reverse"):
-        if isinstance(options, dict) and options.get(key):
-            refuse(name, f"sp_model_kwargs.{key} in {CONFIG_NAME}", options[key], "false")
-    if settings.get("add_prefix_space") is False:
-        refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
-
-
-def _replace(old: str, new: str) -> _Part:
-    return {"type": "Replace", "pattern": {"String": old}, "content": new}
-
-
-# -- tokens around a text -------------------------------------------------------------------------
 
 
 def frame(
@@ -200,19 +187,20 @@ def frame(
             "add_prefix_space": settings.get("add_prefix_space") is True,
         }
     second = 0 if layout.first else 1
-    single = [(cls, 0), ("A", 0), (sep, 0)]
-    between = [(sep, 0)] if layout.first else []
-    pair = [*single, *between, ("B", second), (sep, second)]
+    one = [
+        {"SpecialToken": {"id": cls, "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": sep, "type_id": 0}},
+    ]
+    two = [
+        {"Sequence": {"id": "B", "type_id": second}},
+        {"SpecialToken": {"id": sep, "type_id": second}},
+    ]
     return {
         "type": "TemplateProcessing",
-        "single": [_element(*each) for each in single],
-        "pair": [_element(*each) for each in pair],
+        "single": one,
+        "pair": [*one, *(one[-1:] if layout.first else []), *two],
         "special_tokens": {
             token: {"id": token, "ids": [known[token]], "tokens": [token]} for token in (cls, sep)
         },
     }
-
-
-def _element(name: str, token_type: int) -> _Part:
-    kind = "Sequence" if name in ("A", "B") else "SpecialToken"
-    return {kind: {"id": name, "type_id": token_type}}

@@ -11,6 +11,8 @@ from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import Annotated, Any, NamedTuple
 
+from tokenizers.normalizers import Normalizer
+
 from bert_core.text.encoding import Span
 from bert_core.text.trace import Trace, WordTrace
 
@@ -109,9 +111,6 @@ class Segmenter:
         )
 
 
-# -- a whole text ---------------------------------------------------------------------------------
-
-
 class Token(NamedTuple):
     """One token of a text, as `tokenizers` gives it."""
 
@@ -131,19 +130,18 @@ class Replay:
         self._segmenter = Segmenter(scores) if scores else None
         self._unknown = unknown
 
-    def trace(
-        self, text: str, tokens: Sequence[Token], normalize: Callable[[str], str] | None
-    ) -> Trace:
+    def trace(self, text: str, tokens: Sequence[Token], normalizer: Normalizer | None) -> Trace:
         """Return the steps that lead from a text to its tokens."""
+        normal: Callable[[str], str] = str if normalizer is None else normalizer.normalize_str
         words: list[WordTrace] = []
         normalized, at = "", 0
         for _, group in groupby(tokens, attrgetter("word")):
             word = self._word(text, list(group))
             words.append(word)
             if word.special:  # these are found before anything is normalised
-                normalized += _normal(text[at : word.start], normalize) + word.text
+                normalized += normal(text[at : word.start]) + word.text
                 at = word.end
-        normalized += _normal(text[at:], normalize)
+        normalized += normal(text[at:])
         return Trace(text, text, text, normalized, tuple(words))
 
     def _word(self, text: str, tokens: Sequence[Token]) -> WordTrace:
@@ -186,7 +184,3 @@ class Replay:
             return None
         named = ", ".join(f"“{char}” (U+{ord(char):04X})" for char in dict.fromkeys(unknown[:3]))
         return f"No piece of the vocabulary is {named}."
-
-
-def _normal(text: str, normalize: Callable[[str], str] | None) -> str:
-    return normalize(text) if normalize else text

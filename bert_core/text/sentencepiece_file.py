@@ -8,7 +8,7 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 import math
 import struct
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -67,12 +67,22 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     normalizer = specs[_NORMALIZER]
     charsmap = _bytes(normalizer, _CHARSMAP)
     rules = _bytes(normalizer, _RULES).decode("utf-8", "replace")
-    symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
-    folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
+    folds: Callable[[str], str] = str.casefold if rules.endswith("_cf") else str
+    folded = [
+        text
+        for text, _, kind in pieces
+        if kind == _USER_DEFINED and charsmap and folds(unicodedata.normalize("NFKC", text)) != text
+    ]
     across = any(SPACE in text[1:] for text, _, kind in pieces if kind == _NORMAL)
     _check_settings(path, specs, folded, across)
     never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
-    return SentencePieceFile(_scored(pieces), unknown[0], charsmap, rules, frozenset(never))
+    # SentencePiece always prefers what the user defined.
+    most = max((score for _, score, kind in pieces if kind == _NORMAL), default=0.0)
+    scored = tuple(
+        (text, len(text.encode()) * most - 0.1 if kind == _USER_DEFINED else score)
+        for text, score, kind in pieces
+    )
+    return SentencePieceFile(scored, unknown[0], charsmap, rules, frozenset(never))
 
 
 def _check_settings(
@@ -104,21 +114,6 @@ def _check_settings(
 def _bytes(spec: _Spec, number: int) -> bytes:
     found = spec.get(number, b"")
     return found if isinstance(found, bytes) else b""
-
-
-def _folded(text: str, rules: str) -> str:
-    """Return a text as the tables of SentencePiece normalise it."""
-    found = unicodedata.normalize("NFKC", text)
-    return found.casefold() if rules.endswith("_cf") else found
-
-
-def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float], ...]:
-    """Return the pieces and scores; SentencePiece always prefers what the user defined."""
-    most = max((score for _, score, kind in pieces if kind == _NORMAL), default=0.0)
-    return tuple(
-        (text, len(text.encode()) * most - 0.1 if kind == _USER_DEFINED else score)
-        for text, score, kind in pieces
-    )
 
 
 def _piece(value: int | bytes) -> tuple[str, float, int]:

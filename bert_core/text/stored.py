@@ -7,20 +7,19 @@ the name of the model says only what no file does.
 
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_core.checkpoints.sources.hub_names import Part
+from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE, Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import listed
 from bert_core.text.added import AddedToken, as_entry
 from bert_core.text.added_files import ids_in, named_tokens, role_of
 from bert_core.text.first_files import MERGES, VOCABULARY, describe, frame
-from bert_core.text.sentencepiece_file import read_sentencepiece
 from bert_core.text.tokenizer_class import (
     CONFIG_NAME,
     LAYOUTS,
@@ -48,7 +47,7 @@ ROLES = ("cls", "sep", "pad", "unk", "mask")
 WORDPIECE = "WordPiece"
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _BASIC = "do_basic_tokenize"
-_SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # that may be set
+_SWITCHES = [_BASIC, *SWITCHES]  # that may be set
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,12 @@ def _find(folder: Folder, given: Path | None) -> _Found:
             f"{_expected(folder.layouts)}. Copy that there, or correct tokenizer_class."
         )
     if kind == "Unigram" and fitting[0] is not folder.layout:
-        return _Found(folder, path, _unnamed_sentencepiece(path))
+        fitting = [e for e in LAYOUTS if e.kind == kind and not e.dropped]  # ALBERT's name for it
+        if path.name != SENTENCEPIECE[1]:
+            raise CheckpointError(
+                f"Nothing says whose ids {path} has: expected tokenizer_class in {CONFIG_NAME}, "
+                "XLMRobertaTokenizer or CamembertTokenizer, because they count otherwise."
+            )
     return _Found(folder, path, fitting[0])
 
 
@@ -157,18 +161,6 @@ def _names(layouts: Iterable[Layout]) -> list[str]:
 def _expected(layouts: Iterable[Layout]) -> str:
     joined = ((" with " if each.kind == "BPE" else " or ").join(each.files) for each in layouts)
     return ", or ".join([TOKENIZER_NAME, *dict.fromkeys(joined)])
-
-
-def _unnamed_sentencepiece(path: Path) -> Layout:
-    """Return the layout of a SentencePiece file beside a model that has another by its family."""
-    known = {piece for piece, _ in read_sentencepiece(path).pieces}
-    albert = next(each for each in LAYOUTS if each.kind == "Unigram" and not each.dropped)
-    if known.issuperset(albert.roles):
-        return albert
-    raise CheckpointError(
-        f"Nothing says whose ids {path} has: expected tokenizer_class in {CONFIG_NAME}, "
-        "XLMRobertaTokenizer or CamembertTokenizer, because they count otherwise. Add it there."
-    )
 
 
 def _lower_cased(*places: Path) -> bool:
@@ -195,7 +187,11 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
     own, ranks, scores = model_of(document, str(path))
     pieces = [*own]
     if found.document is not None:
-        names = _roles_in({*own, *ids_in(document.get("added_tokens"))}, names)
+        # A `tokenizer.json` may have the tokens of another class.
+        there = {*own, *ids_in(document.get("added_tokens"))}
+        for place, (role, token) in enumerate(names.items()):
+            others = (each.roles[place] for each in LAYOUTS)
+            names[role] = next((each for each in (token, *others) if each in there), token)
     if layout.kind != "BPE":
         model = document["model"]
         names["unk"] = model["unk_token"] if words else own[model["unk_id"]]
@@ -205,14 +201,20 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         role: AddedToken(token, True, lstrip=role == "mask" and not words)
         for role, token in names.items()
     }
-    named = named_tokens(folder, pieces, usual, document.get("added_tokens"))
-    _check_room(len(pieces), path, folder.config)
-    roles, known = named.roles, entries(pieces)
+    roles, tokens = named_tokens(folder, pieces, usual, document.get("added_tokens"))
+    room = folder.config.get("vocab_size")
+    if type(room) is int and len(pieces) > room:
+        raise CheckpointError(
+            f"{path} has {len(pieces):,} entries, added tokens included, but {MODEL_CONFIG} says "
+            f"that the model has room for {room:,}; the two do not belong together."
+        )
+    known = entries(pieces)
     if words and roles["unk"] != names["unk"]:
         refuse(str(path), "model.unk_token", names["unk"], repr(roles["unk"]))
     roles |= {"unk": names["unk"]} if scores else {}
-    added = (as_entry(each, known[each.content]) for each in named.added)
+    added = (as_entry(each, known[each.content]) for each in tokens)
     sides = (_side(part, folder.settings, document) for part in ("truncation", "padding"))
+    length = folder.settings.get("model_max_length", folder.settings.get("max_len"))
     document |= {
         "added_tokens": sorted(added, key=itemgetter("id")),
         "post_processor": _framed(found, document.get("post_processor"), roles, known),
@@ -224,22 +226,13 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         ranks=ranks,
         scores=scores,
         roles=roles,
-        added=named.added,
+        added=tokens,
         sides=(next(sides), next(sides)),
         document={**document, "truncation": None, "padding": None},
-        max_len=_max_len(folder.settings),
+        max_len=length if type(length) is int and 0 < length < _NO_LIMIT else None,
         token_types=_token_types(folder),
         basic=basic,
     )
-
-
-def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]:
-    """Return roles with the tokens of another class where a `tokenizer.json` has those."""
-    own = {}
-    for place, (role, token) in enumerate(roles.items()):
-        others = (each.roles[place] for each in LAYOUTS if each.roles[place] in known)
-        own[role] = token if token in known else next(others, token)
-    return own
 
 
 def _framed(
@@ -277,11 +270,6 @@ def _side(part: str, settings: Mapping[str, Any], document: Mapping[str, Any]) -
     return str(side)
 
 
-def _max_len(settings: Mapping[str, Any]) -> int | None:
-    length = settings.get("model_max_length", settings.get("max_len"))
-    return length if type(length) is int and 0 < length < _NO_LIMIT else None
-
-
 def _token_types(folder: Folder) -> int:
     settings, config = folder.settings, folder.config
     inputs = settings.get("model_input_names")
@@ -294,15 +282,6 @@ def _token_types(folder: Folder) -> int:
         return 0
     found = config.get("type_vocab_size")
     return found if type(found) is int else 2
-
-
-def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
-    room = config.get("vocab_size")
-    if type(room) is int and entries > room:
-        raise CheckpointError(
-            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that "
-            f"the model has room for {room:,}; the two do not belong together."
-        )
 
 
 # -- options of the classes -----------------------------------------------------------------------

@@ -30,7 +30,6 @@ class BasicTokenizer:
         never_split: strings to keep unchanged wherever they occur.
         strip_accents: drop combining marks, accents among them; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
-        clean_text: remove control characters, and make all whitespace spaces.
 
     Example:
         >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
@@ -44,12 +43,10 @@ class BasicTokenizer:
         *,
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
-        clean_text: bool = True,
     ) -> None:
         self.do_lower_case = do_lower_case
         self.strip_accents = do_lower_case if strip_accents is None else strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
-        self.clean_text = clean_text
         self._kept = Finder({token: AddedToken(token) for token in never_split or ()})
 
     def tokenize(self, text: str) -> list[str]:
@@ -93,7 +90,7 @@ class BasicTokenizer:
             start = at + 1
 
     def _clean(self, char: str) -> str:
-        new = characters.cleaned(char) if self.clean_text else char
+        new = characters.cleaned(char)
         return f" {new} " if self.tokenize_chinese_chars and characters.is_chinese(char) else new
 
 
@@ -166,14 +163,13 @@ class BertTokenizer(BertOptions):
             self.never_split,
             strip_accents=self.strip_accents,
             tokenize_chinese_chars=self.tokenize_chinese_chars,
-            clean_text=self.clean_text,
         )
 
     @cached_property
     def wordpiece_tokenizer(self) -> WordpieceTokenizer:
         """The second half: words to pieces."""
         pieces = entries(self.own_pieces)
-        return WordpieceTokenizer(pieces, self.unk_token, self.max_input_chars_per_word)
+        return WordpieceTokenizer(pieces, self.unk_token)
 
     @cached_property
     def templates(self) -> tuple[Template, Template]:

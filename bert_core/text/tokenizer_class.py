@@ -52,9 +52,8 @@ LAYOUTS = (
         (VOCABULARY_NAME,),
         families=("bert", "distilbert", "electra"),
         synonyms=(
-            *("BertTokenizerLegacy", "ConvBertTokenizer", "DistilBertTokenizer"),
-            *("ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer"),
-            *("MobileBertTokenizer", "SqueezeBertTokenizer"),
+            *("ConvBertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer"),
+            *("LxmertTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer"),
         ),
         roles=("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"),
     ),
@@ -96,7 +95,6 @@ _ANY_CLASSES = ("PreTrainedTokenizer", "TokenizersBackend")
 _JAPANESE = "BertJapaneseTokenizer"
 _REASONS = {
     _JAPANESE: "it first cuts a text into words by a Japanese dictionary or program",
-    "BertTokenizerLegacy": "it composes characters (NFC) before it looks them up",
     "PhobertTokenizer": "it expects Vietnamese text that was cut into words before",
     "BertweetTokenizer": "it rewrites names, links and emoji first",
 }
@@ -127,7 +125,7 @@ class Folder:
 def read_folder(path: Path, *, every_family: bool) -> Folder:
     """Read the configurations of a folder, and which tokenizer it has by them."""
     names = CONFIG_NAME, MODEL_CONFIG, MAP_NAME, ADDED_NAME
-    settings, config, special, ids = (read_object(path / name) for name in names)
+    settings, config, special, ids = (_read_object(path / name) for name in names)
     family = config.get("model_type")
     if not every_family and family is not None and str(family) not in OF_FAMILY:
         raise ConfigError(
@@ -156,8 +154,7 @@ def _class_named(path: Path, settings: Mapping[str, Any], config: Mapping[str, A
         return ""
     place, name = named[0]
     present = name.removesuffix("Fast")
-    legacy = present == "BertTokenizerLegacy" and settings.get("do_lower_case") is False
-    if legacy or present not in (*_CLASSES, *_ANY_CLASSES):
+    if present not in (*_CLASSES, *_ANY_CLASSES):
         reason = _REASONS.get(present, "its rules are not implemented here")
         _refuse(place, f"tokenizer_class is {shown(name)}", reason)
     return present
@@ -171,7 +168,7 @@ def _refuse(path: Path, found: str, reason: str) -> NoReturn:
     )
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> dict[str, Any]:
     """Read a configuration; {} if there is none (CheckpointError: it is not a JSON object)."""
     if not os.path.exists(path):
         return {}

@@ -29,7 +29,6 @@ SWITCHES = {  # what `BertTokenizer` calls the switches of its normalizer
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
-    "clean_text": "clean_text",
 }
 _LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB
 _MOST_VALUES = 2 * MOST_PIECES  # a list of a byte or two in the file takes 64 bytes in memory
@@ -67,9 +66,6 @@ def model_type(document: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-# -- the model ------------------------------------------------------------------------------------
-
-
 def model_of(document: Mapping[str, Any], name: str) -> Model:
     """Understand the model of a document, without its added tokens; "" is an id without a piece.
 
@@ -81,18 +77,19 @@ def model_of(document: Mapping[str, Any], name: str) -> Model:
 
 def _wordpiece(document: Mapping[str, Any], name: str) -> Model:
     model, normalizer = document["model"], document.get("normalizer")
-    longest = model.get("max_input_chars_per_word", MAX_CHARS)
-    if type(longest) is not int or longest < 0:
-        refuse(name, "model.max_input_chars_per_word", longest, "a whole number")
     unknown = model.get("unk_token")
     if not isinstance(unknown, str):
         refuse(name, "model.unk_token", unknown, "a piece of the vocabulary")
     prefix = model.get("continuing_subword_prefix", CONTINUATION)
     cut = _type_of(document.get("pre_tokenizer"))
+    longest = model.get("max_input_chars_per_word", MAX_CHARS)
+    switches = normalizer if isinstance(normalizer, dict) else {}
     for what, found, expected in (
         ("model.continuing_subword_prefix", prefix, CONTINUATION),
         ("pre_tokenizer.type", cut, "BertPreTokenizer"),
+        ("model.max_input_chars_per_word", longest, MAX_CHARS),
         ("normalizer.type", _type_of(normalizer), "BertNormalizer"),
+        ("normalizer.clean_text", switches.get("clean_text"), True),
     ):
         if found != expected:
             refuse(name, what, found, repr(expected))
@@ -100,7 +97,7 @@ def _wordpiece(document: Mapping[str, Any], name: str) -> Model:
     if _type_of(decoder) != "WordPiece" or decoder.get("prefix") != CONTINUATION:
         refuse(name, "decoder", decoder, "WordPiece with the prefix ##")
     for key in SWITCHES.values():
-        value = document["normalizer"].get(key)
+        value = switches.get(key)
         if not isinstance(value, bool) and (key != "strip_accents" or value is not None):
             refuse(name, f"normalizer.{key}", value, "true or false")
     pieces = _in_order(model.get("vocab"), name)
@@ -189,9 +186,6 @@ def _in_order(vocab: object, name: str) -> list[str]:
     return pieces
 
 
-# -- tokens around a text -------------------------------------------------------------------------
-
-
 def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
     """Let `tokenizers` show what a post-processor puts around the text "A", and around "A" and "B".
 
@@ -219,9 +213,6 @@ def in_words() -> Iterator[None]:
         raise CheckpointError(
             f"`tokenizers` cannot use this tokenizer's files: {str(error)[:200]}."
         ) from None
-
-
-# -- what is wrong --------------------------------------------------------------------------------
 
 
 def _type_of(part: Any) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Protocol
 
 from bert_core.text.encoding import Span
-from bert_core.text.vocabulary import CONTINUATION
+from bert_core.text.vocabulary import CONTINUATION, MAX_CHARS
 
 
 class Word(NamedTuple):
@@ -80,7 +80,6 @@ class _Traceable(Protocol):
     """The part of `BertTokenizer` that a trace uses."""
 
     vocab: dict[str, int]
-    max_input_chars_per_word: int
 
     @property
     def characters(self) -> frozenset[str]: ...
@@ -120,8 +119,7 @@ def _traced(tokenizer: _Traceable, text: str, word: Word) -> WordTrace:
 
 def _reason(tokenizer: _Traceable, word: str, tried: Sequence[Lookup]) -> str:
     if not tried:
-        limit = tokenizer.max_input_chars_per_word
-        return f"The word has {len(word)} characters; words of more than {limit} are not looked up."
+        return f"The word has {len(word)} characters; none of more than {MAX_CHARS} is looked up."
     at = tried[-1].start
     name = f"“{word[at]}” (U+{ord(word[at]):04X})"
     if word[at] not in tokenizer.characters:

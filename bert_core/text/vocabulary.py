@@ -93,16 +93,12 @@ def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKE
 
 
 def write_vocabulary(pieces: Iterable[str], path: str | os.PathLike[str]) -> Path:
-    """Write the pieces, one per line, to a file, or to `vocab.txt` in an existing folder.
-
-    Raises:
-        InputError: the parent folder does not exist.
-    """
+    """Write the pieces, one per line, to a file, or to `vocab.txt` in an existing folder."""
     return write_file(path, VOCABULARY_NAME, "".join(f"{piece}\n" for piece in pieces).encode())
 
 
 def write_file(path: str | os.PathLike[str], name: str, contents: bytes) -> Path:
-    """Write to a file, or to the file `name` in an existing folder; see `write_vocabulary`."""
+    """Write to a file, or to `name` in an existing folder (InputError: there is no such folder)."""
     target = path_of(path)
     target = target / name if target.is_dir() else target
     if not target.parent.is_dir():
@@ -205,9 +201,7 @@ class Vocabulary:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]: ...
 
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> str | list[str]:
-        """Return the tokens of ids (integers or a 1-D tensor), or the token of a single id.
-
-        An id without a piece gives "".
+        """Return the tokens of ids (integers or a 1-D tensor), or of one; "" for an unused id.
 
         Raises:
             InputError: an id is outside the vocabulary.

@@ -65,9 +65,9 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
             )
         folder = bundled_folder(name)
     stored = read_stored(folder)
-    found = digests_of_files(folder)
-    places = sorted({*stored.files, *found}, key=lambda place: (place.count("/"), place))
-    files = (FileCheck(each, stored.files.get(each, ""), found.get(each, "")) for each in places)
+    digests = digests_of_files(folder)
+    places = sorted({*stored.files, *digests}, key=lambda place: (place.count("/"), place))
+    files = (FileCheck(at, stored.files.get(at, ""), digests.get(at, "")) for at in places)
     failures: dict[str, None] = {}  # each once, in order
     ids: list[Sequence[int]] = [()] * len(stored.rows)
     try:
@@ -84,7 +84,9 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
     for item in stored.items:
         expected, difference = stored.outputs[item.tensor], None
         try:
-            difference = _difference(load(item.class_name), item, stored)
+            values = _compute(load(item.class_name), item, stored.rows)
+            fits = values.shape == expected.shape and bool(values.isfinite().all())
+            difference = float((values - expected).abs().max()) if fits else math.inf
         except BertError as error:
             failures[f"{item.class_name} cannot be computed: {error}"] = None
         largest = float(expected.abs().max())
@@ -164,13 +166,6 @@ def _loader(folder: Path, dtype: torch.dtype) -> Callable[[str], BertPreTrainedM
         return load_sharing(ALL_KINDS[name].cls, load(base), folder)
 
     return load
-
-
-def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float:
-    found, expected = _compute(model, item, stored.rows), stored.outputs[item.tensor]
-    if found.shape != expected.shape or not found.isfinite().all():
-        return math.inf
-    return float((found.double() - expected.double()).abs().max())
 
 
 @torch.inference_mode()

@@ -23,7 +23,7 @@ from app.faces.gradio.written import write
 from app.faces.paper.answers import written
 from app.faces.recorded.writing import record
 from bert_core import BertForPreTraining, BertTokenizer
-from bert_core.analysis.statistics_file import measure_folder, stale_because
+from bert_core.analysis.statistics_file import stale_because, write_head_statistics
 from bert_core.model.kinds import KINDS
 from bert_core.verification import verify, write_verification
 from tests.conftest import NASTY
@@ -129,7 +129,7 @@ def test_it_is_verified_with_its_tokenizer(todays_folder: Path, tmp_path: Path) 
 
 def test_statistics_belong_to_its_tokenizer(todays_folder: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(todays_folder, tmp_path / "model"))
-    found = measure_folder(folder)
+    found = write_head_statistics(folder)
     assert stale_because(found, folder) == ""
     path = folder / "tokenizer.json"
     path.write_text(path.read_text(encoding="utf-8") + " ")

@@ -51,10 +51,3 @@ def test_unequal_sides_are_not_timed(vocab_file: Path) -> None:
     benchmark.check(ours, peer, ["bat bin.", "core"])
     with pytest.raises(AssertionError, match="Bat"):
         benchmark.check(BertTokenizer(vocab_file, do_lower_case=False), peer, ["bat", "Bat"])
-
-
-def test_a_text_of_ones_own_stands_for_english(tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
-    path.write_text("too short\nA line that is long enough.\nA line that is long enough.\n")
-    assert benchmark.lines_of("English", path) == ["A line that is long enough."]
-    assert benchmark.lines_of("scripts mixed", path) == mixed_lines(2_000)

@@ -18,7 +18,6 @@ from bert_core import (
     BertForMaskedLM,
     BertForPreTraining,
     BertForSequenceClassification,
-    BertModel,
 )
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
@@ -117,43 +116,29 @@ def places(found: Any) -> set[str]:
 # -- without a GPU --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("training", [False, True])
-def test_no_call_mixes_devices(
-    make: Any, batch: SimpleNamespace, cls: type[Any], call: Any, training: bool
-) -> None:
-    if training and call is in_another_class:
-        cls = BertModel
-    model = make(cls).to("meta").train(training)
-    inputs = inputs_on(cls, batch, "meta")
-    with OneDevice(), torch.inference_mode(not training):
-        assert places(call(model, inputs)) == {"meta"}
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_no_loss_mixes_devices_wherever_the_labels_are(
+def test_no_call_and_no_loss_mixes_devices(
     make: Any, batch: SimpleNamespace, cls: type[Any]
 ) -> None:
-    model = make(cls).to("meta").train()
+    model, inputs = make(cls).to("meta"), inputs_on(cls, batch, "meta")
     with OneDevice():
-        loss = model(**inputs_on(cls, batch, "meta"), **LABELS[cls])
-        loss.backward()
-    assert loss.is_meta and loss.shape == ()
-    assert all(parameter.grad.is_meta for parameter in model.parameters())
+        if cls in HEADS:  # labels and positions may be on the processor
+            loss = model.train()(**inputs, **LABELS[cls])
+            loss.backward()
+            assert loss.is_meta and loss.shape == ()
+            assert all(parameter.grad.is_meta for parameter in model.parameters())
+        if hasattr(model, "scores_at"):
+            found = model.scores_at(inputs["input_ids"], torch.tensor([[1], [2], [0]]))
+            assert found.is_meta and found.shape == (3, 1, 99)
+        for call in CALLS:
+            training = call is forward
+            with torch.inference_mode(not training):
+                assert places(call(model.train(training), inputs)) == {"meta"}
 
 
-@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForPreTraining])
-def test_scores_at_positions_on_the_processor_are_where_the_model_is(
-    make: Any, batch: SimpleNamespace, cls: type[Any]
-) -> None:
-    model = make(cls).to("meta")
-    with OneDevice(), torch.inference_mode():
-        found = model.scores_at(batch.input_ids.to("meta"), torch.tensor([[1], [2], [0]]))
-    assert found.is_meta and found.shape == (3, 1, 99)
-
-
-@pytest.mark.parametrize("cls", HEADS)
+@pytest.mark.parametrize(
+    "cls", [BertForPreTraining, *(pytest.param(e, marks=pytest.mark.slow) for e in HEADS[1:])]
+)
 def test_a_training_does_not_mix_devices(make: Any, batch: SimpleNamespace, cls: type[Any]) -> None:
     model = make(cls).to("meta")
     part = {**inputs_on(cls, batch, "cpu"), **LABELS[cls]}

@@ -1,9 +1,6 @@
 """The command line of the library, as a terminal sees it."""
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,18 +40,6 @@ def test_a_changed_model_is_red(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "missing" in shown
 
 
-def test_a_model_that_cannot_be_computed_is_red_and_says_why(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "model.safetensors").write_bytes(b"nothing")
-    (folder / "vocab.txt").write_bytes(b"")
-    assert main(["verify", str(folder)]) == 1
-    shown = capsys.readouterr().out
-    assert "not computed" in shown and "cannot be computed" in shown
-    assert "tokens: 0 of 10 texts agree" in shown
-    assert "tokens differ: 'The cat slept on the warm stones.': found 0, expected " in shown
-
-
 @pytest.mark.parametrize("name", ["headless_folder", "no such model"])
 def test_what_cannot_be_verified_says_so(
     name: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
@@ -63,24 +48,3 @@ def test_what_cannot_be_verified_says_so(
     assert main(["verify", model]) == 2
     found = capsys.readouterr()
     assert found.out == "" and found.err.startswith("error: There is no")
-
-
-def test_the_module_runs_and_names_its_commands() -> None:
-    command = [sys.executable, "-m", "bert_core", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert "verify" in done.stdout and "weights" in done.stdout
-
-
-def test_what_a_file_lacks_and_what_is_left_out_is_listed_by_class(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    values = json.loads((folder / "config.json").read_text())
-    labels = {"id2label": {"1": "bad", "2": "good"}}
-    (folder / "config.json").write_text(json.dumps({**values, **labels}))
-    shutil.rmtree(folder / "heads" / "BertForSequenceClassification")
-    assert main(["weights", str(folder)]) == 0
-    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert lines["BertForPreTraining"] == "everything is there and used"
-    assert lines["BertForMaskedLM"].startswith("4 left out: bert.pooler.dense.bias, ")
-    assert "id2label" in lines["BertForSequenceClassification"]

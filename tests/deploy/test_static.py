@@ -1,5 +1,6 @@
 """What hosts of plain files get beside the recorded site."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,15 +18,17 @@ def test_a_base_path_that_is_none_is_refused(tmp_path: Path, base: str) -> None:
         write_static("github", tmp_path, base)
 
 
-def test_a_folder_with_files_is_refused_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+def test_what_the_recording_refuses_ends_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    def refuse(command: list[str], **_: object) -> None:
+        assert command[1:] == ["-m", "app", "record", str(tmp_path), "--live", "--parts"]
+        raise subprocess.CalledProcessError(2, command)  # and has said why
+
+    monkeypatch.setattr(subprocess, "run", refuse)
     monkeypatch.setattr("sys.argv", ["deploy", "static", "space", str(tmp_path)])
     with pytest.raises(SystemExit, match="2"):
         main()
-    assert "contains files" in capfd.readouterr().err
-    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -65,12 +65,6 @@ const answers = {
     for (let n = 0; n < steps && !run.done; n++) run.advance();
     return run.losses.slice(before).map(({ words, pairs }) => words + pairs);
   },
-  pace({ seconds }) {
-    const began = performance.now();
-    const first = run.step;
-    while (performance.now() - began < 1000 * seconds) run.advance();
-    return 1000 * (run.step - first) / (performance.now() - began);
-  },
   look: () => run.look(),
   diverged: () => run.diverged,
   fill: ({ text, step }) => run.fill(text, step ?? null),

@@ -12,7 +12,6 @@ const { score } = await import(`${live}/numbers.js`);
 const { Engine } = await import(`${live}/engine.js`);
 const { drawn } = await import(`${live}/draw.js`);
 const { inspect } = await import(`${live}/folder.js`);
-const { sha256 } = await import(`${live}/sha256.js`);
 const { Tasks } = await import(`${live}/tasks.js`);
 const read = (path) => readFileSync(path);
 const tables = JSON.parse(read(`${live}/tables.json`));
@@ -57,7 +56,6 @@ const answers = {
   scores: ({ values }) => values.map(score),
   rows: ({ task, values }) => rows(task, values),
   boxes: ({ texts }) => texts.map(([shown, given]) => textOf(shown, given)),
-  digest: ({ texts }) => texts.map((each) => sha256(new TextEncoder().encode(each))),
   draw({ rows: asked }) {
     ready();
     return asked.map(([task, given]) => drawn(task, tasks.answer(task, given)));

@@ -17,7 +17,6 @@ from app.catalog import examples, feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.answers import ask
-from app.features.attention.result import Selection
 from app.features.attention.result_views import head_view, strongest_links
 from app.features.attention.view_lines import lines_picture
 from app.features.ner.task import ner
@@ -124,7 +123,7 @@ def _wanted(task: str, given: dict[str, Any]) -> _Reader:
     screen = replace(answer.declared.screen(answer.result), tabs={})
     if task == "attention":  # the page with a server draws them in the place of the heat map
         result = answer.result
-        links = strongest_links(result, head_view(result, result.shown, Selection()))
+        links = strongest_links(result, head_view(result, result.shown))
         lines = lines_picture(result, links)
         screen = replace(screen, parts=(*screen.parts, lines))
     reader = _Reader()

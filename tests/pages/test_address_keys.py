@@ -7,27 +7,18 @@ import pytest
 
 from app.declared import all_declared
 from app.faces.streamlit.address import old_labels
-from app.features.attention.view_files import PICTURES
-from app.features.attention.view_text import (
-    PART_NAMES,
-    SCALE_NAMES,
-    VIEW_NAMES,
-)
+from app.features.attention.view_text import VIEW_NAMES
 from app.features.fill_mask.view_together import ORDER_NAMES
 from app.features.lab.result_finetune import KINDS as LABELLED
 from app.features.why.view import OF_NAMES
 from app.features.why.view_check import NAMES as METHOD_NAMES
-from app.features.why.view_check import OPERATORS
-from app.features.xray.view_patching import SITES
 from app.features.xray.view_words import ASKS, LENSES, MODES
 from app.lessons.shelf import glossary
 from app.settings import ROOT
 
 NAMES: Mapping[str, Mapping[Any, str]] = {
-    "why_method": METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
-    "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
-    "ask": ASKS, "file": PICTURES,
-    "labelled": LABELLED, "scale": SCALE_NAMES,
+    "why_method": METHOD_NAMES, "of": OF_NAMES, "lens": LENSES, "mode": MODES,
+    "order": ORDER_NAMES, "view": VIEW_NAMES, "ask": ASKS, "labelled": LABELLED,
 } | {
     each.key: dict(each.field.names)
     for task in all_declared() for each in task.parameters if each.field.names
@@ -36,7 +27,6 @@ TEXT = "In winter the lake is covered with [MASK]."
 PAGES = {
     "of": ("14_why", {}),
     "why_method": ("14_why", {}),
-    "operator": ("14_why", {}),
     "lens": ("12_xray", {}),
     "mode": ("12_xray", {}),
     "order": ("2_fill_mask", {"tab": "fill_mask_together"}),

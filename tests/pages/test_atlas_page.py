@@ -19,7 +19,7 @@ def test_the_page_opens_with_the_head_that_is_needed_most(
     assert page.warnings == page.errors == ""
     head = atlas(tiny_engine).shown
     assert f"Layer {head.layer}, head {head.head}" in page.words
-    assert set(page.pictures) == {"head-atlas", "head-distances"}
+    assert set(page.pictures) == {"head-atlas"}
     assert page.pictures["head-atlas"].count("bx-at-mark ") == 2 * 8
 
 
@@ -34,9 +34,10 @@ def test_a_click_shows_a_head_and_the_address_opens_it(visit: Callable) -> None:
         assert visit(PAGE, **address).errors == ""
 
 
-def test_the_address_opens_a_tab(visit: Callable) -> None:
-    page = visit(PAGE, tab="Findings of Clark et al. 2019", colour="by layer")
+def test_a_link_to_a_tab_that_is_gone_opens_the_page_and_says_so(visit: Callable) -> None:
+    page = visit(PAGE, tab="Distances", colour="by layer")
     assert "4 of 144 heads" in page.words and set(page.pictures) == {"head-atlas"}
+    assert any("tab=Distances" in each.value for each in page.at.caption)
     assert any("colour=by layer" in each.value for each in page.at.caption)
 
 

@@ -106,60 +106,26 @@ def test_damaged_habits_stop_only_their_own_part(
 
 
 def test_the_address_sets_every_control_and_names_what_is_gone() -> None:
+    gone = {"by": "entropy", "renormalise": "true", "scale": "0 to 1", "log": "true",
+            "part": "A to B", "floor": "0.2", "heads": "0.1", "tab": "Files"}  # fmt: skip
     at = opened(
-        text="the cat", text_pair="sat", layer="1", head="3", view="Lines", part="A to B",
-        scale="0 to 1", floor="0.2", log="true", words="true", tab="All heads", by="entropy",
-        renormalise="true", how="max", top="50",
+        text="the cat", text_pair="sat", layer="1", head="3", view="Lines", words="true",
+        special="false", **gone,
     )  # fmt: skip
     assert title(at) == "Layer 1, head 3"
-    assert words_that_look(at) == ["the", "cat"]
-    assert at.slider(key="floor").value == 0.2
-    words = markup(at)
-    assert "Only A to B is shown" in words and "Words: attention" in words
-    assert "The first text (A) looks" in words
-    table = next(frame.value for frame in at.dataframe if "here" in frame.value)
-    assert len(table) == 8 and "Spread" in table
-    gone = next(each.value for each in at.caption if "Left out" in each.value)
-    assert all(name in gone for name in ("by=", "renormalise=", "how=", "top="))
+    assert words_that_look(at) == ["the", "cat", "sat"]
+    assert "Words: attention" in markup(at) and "The first text (A) looks" in markup(at)
+    said = next(each.value for each in at.caption if "Left out" in each.value)
+    assert all(f"{name}=" in said for name in gone)
 
 
-def test_choosing_a_head_the_mean_and_any_heads(tiny_engine: Engine) -> None:
-    at = opened(text="the cat sat", heads=["0.1", "1.3"], cell="1.1")
-    assert title(at) == "Mean of heads 0.1, 1.3" and marked(at) == ["0.1", "1.3"]
-    result = attention(tiny_engine, "the cat sat")
-    mean = (result.attentions[0][1] + result.attentions[1][3]) / 2
-    assert heat_map(at)["top"] == pytest.approx(float(mean.max()))
-    assert "Several heads are combined" in markup(at)
-    at.multiselect(key="heads").set_value([])
-    choice(at, "layer").set_value(1)
-    choice(at, "head").set_value(2).run()
+def test_choosing_a_head_and_the_mean() -> None:
+    at = opened(text="the cat sat", layer="1", head="2", cell="1.1")
     assert title(at) == "Layer 1, head 2" and marked(at) == ["1.2"]
     choice(at, "head").set_value(-1).run()
     assert title(at) == "Layer 1, mean of its 4 heads"
     assert marked(at) == ["1.0", "1.1", "1.2", "1.3"]
-
-
-@pytest.mark.parametrize(
-    ("picks", "heads"),
-    [
-        ([(1, 2, 0)], ()),
-        ([(1, 2, 0), (0, 3, 1)], ("1.2", "0.3")),
-        ([(1, 2, 0), (0, 3, 1), (1, 2, 1)], ("0.3",)),
-        ([(1, 2, 0), (0, 3, 1), (1, 1, 0)], ()),
-    ],
-)
-def test_clicks_in_the_grid_choose_and_shift_combines(
-    picks: list[tuple[int, int, int]],
-    heads: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    state: dict[str, Any] = {}
-    monkeypatch.setattr("streamlit.session_state", state)
-    for layer, head, more in picks:
-        controls.take_head(layer, head, more)
-    assert tuple(state["heads"]) == heads
-    plain = [pick for pick in picks if not pick[2]][-1]
-    assert (state["layer"], state["head"]) == plain[:2]
+    assert "show a single head to see its arithmetic" in markup(at)
 
 
 def test_the_pinned_cell_of_the_address_is_computed_step_by_step(tiny_engine: Engine) -> None:
@@ -168,8 +134,7 @@ def test_the_pinned_cell_of_the_address_is_computed_step_by_step(tiny_engine: En
     value = attention(tiny_engine, "the cat sat").attentions[1][2, 2, 3]
     assert f"The cell: {value:.6f}." in markup(at)
     assert 'data-at="0.2"' in markup(at) and 'data-at="0.3"' in markup(at)
-    at = opened(text="the cat sat", cell="2.99", part="A to B", tab="Files")
-    assert len(heat_map(at)["rows"]) == 5  # a part needs two texts
+    at = opened(text="the cat sat", saved="true")  # the twin of the picture, as a table and files
     assert all(f'data-save="{kind}"' in markup(at) for kind in ("svg", "png", "csv", "json"))
     labels = [button.proto.label for button in at.get("download_button")]
     assert {"Heat map (SVG)", "Every head (SVG)", "Lines (SVG)", "Matrix (CSV)"} <= set(labels)
@@ -187,10 +152,9 @@ def test_a_pinned_cell_goes_into_the_address(
 
 def test_special_tokens_are_hidden_and_words_shown_as_typed() -> None:
     at = opened(text="Playing the cat", words="true")
-    assert heat_map(at)["rows"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
-    assert "part" not in [group.key for group in at.button_group]
+    assert heat_map(at)["tokens"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
     at.toggle(key="special").set_value(False).run()
-    assert heat_map(at)["rows"] == ["Playing", "the", "cat"]
+    assert heat_map(at)["tokens"] == ["Playing", "the", "cat"]
     assert "add up to less than 1" in markup(at)
 
 
@@ -227,8 +191,5 @@ def test_a_head_that_this_model_lacks_is_forgotten() -> None:
     at = visits.unopened(PAGE)
     at.session_state["text"] = "the cat"
     at.session_state["layer"], at.session_state["head"] = 11, 99
-    at.session_state["heads"] = ["0.1", "11.3"]
     assert not checked(at).error
-    assert title(at) == "Layer 0, head 1"
-    at.multiselect(key="heads").set_value([]).run()
     assert title(at) == "Layer 0, head 0"

@@ -121,7 +121,7 @@ def test_an_address_that_is_possible_says_nothing(
     [
         ("attention", {"layer": "99"}, "layer=99"),
         ("attention", {"head": "40", "layer": "1"}, "head=40"),
-        ("attention", {"heads": "99.9"}, "heads=99.9"),
+        ("attention", {"heads": "1.2"}, "heads=1.2"),
         ("attention", {"cell": "999.2"}, "cell=999.2"),
         ("atlas", {"layer": "99", "head": "²"}, "head=²"),
         ("why", {"of": "poetry"}, "of=poetry"),
@@ -138,6 +138,9 @@ def test_an_address_that_is_possible_says_nothing(
         ("xray", {"tab": "xray_diff", "beside": "x"}, "tab=xray_diff, beside=x"),
         ("xray", {"tab": "Lens"}, "tab=Lens"),
         ("tokenizer", {"tab": "Nowhere", "pad": "1e400"}, "tab=Nowhere"),
+        ("tokenizer", {"tab": "vectors", "common": "true"}, "common=true"),
+        ("xray", {"site": "attention", "other": "a cat"}, "site=attention"),
+        ("why", {"baseline": "zero", "operator": "mask"}, "baseline=zero, operator=mask"),
     ],
 )
 def test_each_is_named(
@@ -146,17 +149,6 @@ def test_each_is_named(
     page = visit(feature(slug).page, **address)
     assert says in said(page).replace("\\", "")
     assert (page.errors, page.warnings) == ("", "")
-
-
-def test_several_values_that_a_visitor_may_choose_are_judged_one_by_one(
-    visit: Callable[..., Any],
-) -> None:
-    page = visit(feature("attention").page, heads="1.2")
-    assert said(page) == ""
-    page.at.query_params["heads"] = ["1.2", "77.7"]
-    both = visit(feature("attention").page, heads=["1.2", "77.7"])
-    assert both.at.session_state["heads"] == ["1.2"]
-    assert said(both) == "heads=77.7"
 
 
 def test_the_line_stays_until_the_visitor_changes_what_it_is_about(

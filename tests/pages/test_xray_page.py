@@ -47,7 +47,8 @@ def said(page: Any) -> str:
         for each in page.at.get("bidi_component")
         if "bx-xr-say" in each.proto.json
     )
-    return str(drawn.partition('class="bx-xr-say"')[2].partition(">")[2].partition("<")[0])
+    found = drawn.partition('class="bx-xr-say"')[2].partition(">")[2].partition("<")[0]
+    return str(found.replace("\u00a0", " "))
 
 
 def address(page: Any, key: str) -> str:
@@ -104,20 +105,17 @@ def test_numbers_from_a_browser_are_checked(visit: Callable) -> None:
         page.pick(name, 999)
 
 
-def test_the_zoom_goes_to_a_number_and_back(visit: Callable) -> None:
+def test_the_zoom_goes_to_a_head_and_back(visit: Callable) -> None:
     page = visit(PAGE, text=TEXT)
     page.pick("layer", 1)
     assert address(page, "zoom") == "1" and "choose a head" in said(page)
     page.pick("head", 2)
     assert address(page, "zoom") == "1.2" and component(page, "attention") is not None
-    page = visit(PAGE, text=TEXT, zoom="1.2.6.1", off="0.1")
-    assert "What comes of it" in page.words and "attention-cell" in page.pictures
-    assert "Head 2" in page.words and "[MASK] → the" in page.words
     page.pick("back", 1)
     assert address(page, "zoom") == "1"
     page.pick("back", 0)
     assert address(page, "zoom") == ""
-    for wrong in ("1.9", "1.2.99.1"):
+    for wrong in ("1.9", "1.2.6.1"):
         assert "the model writes" in said(visit(PAGE, text=TEXT, zoom=wrong))
 
 
@@ -149,9 +147,6 @@ def test_the_ranking_is_shown_and_used(visit: Callable, tiny_engine: Engine) -> 
     effects = {each.part: each.effect for each in ranking}
     assert board["effects"] == [effects[part.name] for part in all_parts(2, 4)]
     assert set(page.pictures) == {"xray", "xray-parts"}
-    page.click("Switch off the least important until the answer changes")
-    assert len(address(page, "off").split()) > 0
-    assert "heads and feed-forward blocks can be switched off together" in page.words
 
 
 @pytest.mark.parametrize(
@@ -160,8 +155,6 @@ def test_the_ranking_is_shown_and_used(visit: Callable, tiny_engine: Engine) -> 
         ({"text": ""}, "no piece"),
         ({"text": "cat " * 90}, "the X-ray shows at most 48"),
         ({"text": "the cat", "ask": "next sentence"}, "second text is missing"),
-        ({"text": "the cat", "mode": "other text", "off": "0.1"}, "which is missing"),
-        ({"text": "the cat", "mode": "other text", "rank": "true"}, "needs a source"),
     ],
 )
 def test_what_cannot_be_asked_gets_a_sentence(

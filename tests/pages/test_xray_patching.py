@@ -34,7 +34,7 @@ def test_a_pair_fills_both_boxes(visit: Callable, monkeypatch: pytest.MonkeyPatc
 
 def test_a_cancelled_patching_goes_on_when_asked(visit: Callable) -> None:
     page = visit(PAGE, text=TEXT, tab="Patching", second=OTHER, answers="cat / dog")
-    page.at.session_state["_patching_stopped"] = (TEXT, OTHER, "cat / dog", "layer")
+    page.at.session_state["_patching_stopped"] = (TEXT, OTHER, "cat / dog")
     page.run()
     assert "Cancelled." in page.words and "xray-patching" not in page.pictures
     page.click("Go on")

@@ -52,6 +52,7 @@ def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
         batches.close()
 
 
+@pytest.mark.slow
 def test_a_budget_in_minutes_builds_with_the_progress_at_hand(folder: Path) -> None:
     from counting import Counting
 

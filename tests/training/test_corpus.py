@@ -52,8 +52,3 @@ def test_evaluation_texts_are_no_training_texts(data: Path) -> None:
         "wikitext2-valid-test.txt",
         "eval-documents.txt",
     ]
-
-
-def test_a_data_folder_without_texts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match="no training texts"):
-        text_files(tmp_path)

@@ -24,7 +24,6 @@ from tests.training import conftest, whole
 from tests.training.conftest import SMALL, quiet
 from tests.training.whole import settings
 from training import curve
-from training.__main__ import main
 from training.curve import write_curve
 from training.export import export, finish
 from training.lessons import pretraining_lesson, run_stage
@@ -141,17 +140,11 @@ def test_missing_data_are_named_before_anything_is_trained(
     assert not (tmp_path / "work").exists()
 
 
-def test_errors_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    missing = str(tmp_path / "nowhere")
-    assert main(["export", "--work", missing, "--target", str(tmp_path / "b")]) == 1
-    assert "error: There is no saved training" in capsys.readouterr().err
-
-
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
 
 
-@pytest.mark.parametrize("builders", [0, 1])
+@pytest.mark.parametrize("builders", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_stopped_stage_goes_on_and_ends_like_one_in_one_go(
     data: Path, encoder: Path, tmp_path: Path, builders: int
 ) -> None:

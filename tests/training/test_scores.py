@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bert_core.errors import InputError
-from training.scores import Aim, Floats, aim, by_group, counted, resampled, share, wilson
+from training.scores import Aim, Floats, aim, by_group, resampled, share, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
 
@@ -22,12 +22,6 @@ def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
     assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
     with pytest.raises(InputError, match="no cases"):
         wilson(0, 0)
-
-
-def test_counted_cases_become_a_figure() -> None:
-    figure = counted(AIM, [True] * 1234 + [False] * 766)
-    assert (figure.task, figure.share, figure.cases, figure.floor) == ("a task", 0.617, 2000, 0.4)
-    assert (round(figure.low, 3), round(figure.high, 3)) == (0.595, 0.638)
 
 
 def test_resampling_gives_about_the_normal_interval() -> None:

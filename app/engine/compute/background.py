@@ -112,18 +112,7 @@ class Background(Generic[K, T]):
             progress: called in this thread with the same. If it raises, the visitor waits no
                 longer here, but the work goes on for a while, in case it asks again.
         """
-        visitor = current_visit().name
-        with self._lock:
-            job = self._jobs.get(key)
-            if job is None:
-                job = self._jobs[key] = Job(self._patience, self._clock)
-                job.see(visitor)
-                job.begin(partial(work, job.step), "background")
-            self._jobs.move_to_end(key)
-            finished = [each for each, other in self._jobs.items() if other.ended.is_set()]
-            for each in finished[: -self._kept]:
-                del self._jobs[each]
-        job.see(visitor)
+        job, visitor = self.begin(key, work), current_visit().name
         while not job.ended.wait(_LOOK):
             job.see(visitor)
             if progress is not None and job.total:
@@ -136,6 +125,22 @@ class Background(Generic[K, T]):
         if isinstance(job.error, _Unwanted):  # cancelled just before this visitor asked
             return self.result(key, work, progress)
         raise job.error
+
+    def begin(self, key: K, work: Callable[[Progress], T]) -> Job[T]:
+        """Return the job of some work, begun if it is not under way; the visitor wants it now."""
+        visitor = current_visit().name
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                job = self._jobs[key] = Job(self._patience, self._clock)
+                job.see(visitor)
+                job.begin(partial(work, job.step), "background")
+            self._jobs.move_to_end(key)
+            finished = [each for each, other in self._jobs.items() if other.ended.is_set()]
+            for each in finished[: -self._kept]:
+                del self._jobs[each]
+        job.see(visitor)
+        return job
 
     def cancel(self, key: K) -> None:
         """Wait no longer; the work ends at its next step if no one else waits for it."""

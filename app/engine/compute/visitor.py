@@ -43,19 +43,14 @@ class Visit:
     """One request of a visitor."""
 
     name: Annotated[str, 'of the visitor; "" for no one']
-    told: Annotated[
-        Told | None,
-        "called while the visitor waits with how many are before, and with None at its turn",
-    ] = None
+    told: Annotated[Told | None, "called with how many are before; at its turn with None"] = None
     network: Annotated[str, 'its network address; "" if that has no limit of its own'] = ""
     counted: Annotated[bool, "whether it has been counted as a request"] = False
     waiting: Annotated[bool, "whether the visitor has been told to wait"] = False
-    cancelled: Annotated[
-        bool, "whether the visitor has gone; its next computation then raises `Cancelled`"
-    ] = False
-    interface: Annotated[
-        str, 'through which it came, for the numbers of the server; "" for none'
-    ] = ""
+    cancelled: Annotated[bool, "whether it has gone: its next computation raises `Cancelled`"] = (
+        False
+    )
+    interface: Annotated[str, 'through which it came; "" for none'] = ""
     used: Annotated[float, "seconds of computing that it took here so far"] = 0.0
 
     def tell(self, before: int | None) -> None:

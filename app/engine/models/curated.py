@@ -16,15 +16,9 @@ class Curated:
     wanted: Annotated[HubId, "its id on the Hub"]
     can: Annotated[str, "what it is for"]
     heads: Annotated[tuple[str, ...], "classes of `bert_core` whose heads it was trained for"]
-    megabytes: Annotated[
-        int,
-        "size of its weights in units of 10^6 bytes; the exact size is asked for before the "
-        "download starts",
-    ]
+    megabytes: Annotated[int, "size of its weights in 10^6 bytes, about"]
     licence: Annotated[str, 'as stated by its authors; "" if they state none']
-    commit: Annotated[
-        str, 'the version that public sites offer; "" if none is pinned, then they do not'
-    ] = ""
+    commit: Annotated[str, 'the version that public sites offer; "": they do not'] = ""
 
 
 _WORDS = ("BertForMaskedLM",)

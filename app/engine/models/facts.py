@@ -16,7 +16,6 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
-from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.config import HAS_ANSWER, ProblemType
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
@@ -44,35 +43,15 @@ _ERROR = "calibration error, "
 class HeadFacts:
     """What a model contains for one class."""
 
-    missing: Annotated[
-        tuple[str, ...], "parameters that no file supplies; () means all are trained"
-    ]
-    mismatched: Annotated[
-        tuple[str, ...],
-        "parameters whose tensor has a different shape from the one the configuration gives; if "
-        "there are any, the class cannot be built",
-    ]
+    missing: Annotated[tuple[str, ...], "parameters that no file supplies; () if all are trained"]
+    mismatched: Annotated[tuple[str, ...], "parameters of wrong shape, which keep it from use"]
     labels: Annotated[tuple[str, ...], "names of its outputs; () if the model does not name them"]
     outputs: Annotated[int, "number of labels"]
-    own_encoder: Annotated[
-        bool, "whether it uses its own encoder instead of the one the other pages show"
-    ]
-    trained_on: Annotated[
-        str,
-        'what it was trained on, as a phrase after "trained on"; "" if that is not stored with the'
-        " weights",
-    ] = ""
-    figures: Annotated[
-        tuple[Figure, ...], "how often it was right, as measured; () if that is not stored"
-    ] = ()
-    problem: Annotated[
-        ProblemType | Literal[""], 'what the outputs of a text classifier are; "" for another head'
-    ] = ""
-    lacks: Annotated[
-        str,
-        'why the model has no such head, or none that can be computed, in sentences; "" if it may '
-        "have one",
-    ] = ""
+    own_encoder: Annotated[bool, "whether it uses its own encoder, not that of the other pages"]
+    trained_on: Annotated[str, 'what it was trained on, as a phrase; "" if not stored'] = ""
+    figures: Annotated[tuple[Figure, ...], "how often it was right; () if not stored"] = ()
+    problem: Annotated[ProblemType | Literal[""], "what a text classifier answers"] = ""
+    lacks: Annotated[str, 'why there is no such head, in sentences; "" if there may be one'] = ""
 
     @property
     def trained(self) -> bool:
@@ -85,16 +64,9 @@ class ModelFacts:
     """What a model contains, and what it lacks."""
 
     heads: Annotated[Mapping[str, HeadFacts], "class name -> what the model contains for it"]
-    classifier_of: Annotated[
-        str | None,
-        'the class that a `classifier` in its main file belongs to; "" if that is unknown; None if'
-        " the file has no classifier",
-    ]
+    classifier_of: Annotated[str | None, 'whose its `classifier` is; "" unknown; None: it has none']
     left_over: Annotated[tuple[str, ...], "tensors that fit none of the classes"]
-    framing: Annotated[
-        tuple[str, str, str],
-        "the tokens around a text, and the one for a gap: [CLS], [SEP] and [MASK] of BERT",
-    ]
+    framing: Annotated[tuple[str, str, str], "what are [CLS], [SEP] and [MASK] in BERT"]
     lacking: Annotated[tuple[str, ...], "special tokens that the vocabulary does not contain"]
     entries: Annotated[int, "number of entries in the vocabulary file"]
     rows: Annotated[int, "number of entries that the weights have room for"]
@@ -103,9 +75,7 @@ class ModelFacts:
     positions: Annotated[int, "longest input in tokens"]
     memory_bytes: Annotated[int, "estimated memory once every page has used the model"]
     file_bytes: Annotated[int, "size of its weight files"]
-    began: Annotated[
-        str, 'what the encoder was trained on, as a phrase; "" if that is not stored'
-    ] = ""
+    began: Annotated[str, 'what its encoder was trained on, as a phrase; "" if not stored'] = ""
     errors: Annotated[
         Mapping[str, tuple[Figure, ...]],
         "name of a temperature -> the calibration errors measured with it",
@@ -156,9 +126,7 @@ def stamp(place: Path) -> Stamp:
     Hidden files are left out.
     """
     found = []
-    folders = {place, model_folder(place)} if place.is_dir() else ()
-    inside = {path for each in folders for path in _files(str(each), _BELOW)}
-    for path in sorted(inside if folders else [str(place)]):
+    for path in sorted(_files(str(place), _BELOW) if place.is_dir() else [str(place)]):
         with suppress(OSError):  # a link to nothing, or a file that is just being replaced
             stat = os.stat(path)
             found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))

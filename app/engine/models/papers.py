@@ -46,9 +46,7 @@ class Provenance:
     name: Annotated[str, "the name shown to people; never a path on the server"]
     origin: Annotated[str, "how it got here, in one phrase"]
     licence: Annotated[str, 'the licence stated in its model card; "" if there is none']
-    fingerprint: Annotated[
-        str, "first 12 hexadecimal digits of the SHA-256 of its weights, including all heads"
-    ]
+    fingerprint: Annotated[str, "first 12 hexadecimal digits of the SHA-256 of all its weights"]
     layers: Annotated[int, "L"]
     heads: Annotated[int, "H, per layer"]
     hidden: Annotated[int, "D"]
@@ -56,17 +54,10 @@ class Provenance:
     max_length: Annotated[int, "longest input in tokens"]
     parameters: Annotated[int, "number of trained parameters, each counted once"]
     lower_case: Annotated[bool, "whether the text is lower-cased before it is tokenized"]
-    commit: Annotated[
-        str, 'version on the Hub, 40 hexadecimal digits; "" for models from elsewhere'
-    ] = ""
+    commit: Annotated[str, 'version on the Hub, 40 hexadecimal digits; "": not from there'] = ""
     device: Annotated[str, 'the device that computes, for example "processor"'] = _PROCESSOR
-    signs: Annotated[
-        str,
-        'what BERT\'s [CLS], [SEP] and [MASK] are in this model, as a sentence; "" if the same',
-    ] = ""
-    left_out: Annotated[
-        tuple[str, ...], "weights of its files that nothing here computes with, by name"
-    ] = ()
+    signs: Annotated[str, 'what are [CLS], [SEP] and [MASK] in it, as a sentence; "": these'] = ""
+    left_out: Annotated[tuple[str, ...], "names of weights that nothing here computes with"] = ()
 
     @property
     def remark(self) -> str:
@@ -170,22 +161,12 @@ def fingerprint(folder: Path) -> str:
 class Papers:
     """What was found in the files next to the weights."""
 
-    card: Annotated[
-        str,
-        'the first `CARD_BYTES` bytes of the model card, without its front matter; "" if there is '
-        "no card",
-    ]
+    card: Annotated[str, 'first `CARD_BYTES` bytes of the card, without front matter; "": none']
     card_bytes: Annotated[int, "size of the whole card"]
     figures: Annotated[tuple[Figure, ...], "measured figures; () if there are none"]
-    bias: Annotated[
-        Bias | None, "the bias of the model by occupation; None if that was not measured"
-    ]
-    verifiable: Annotated[
-        bool, "whether there is a reference that the weights can be compared with"
-    ]
-    problems: Annotated[
-        tuple[str, ...], "messages about files that cannot be read; they may still contain paths"
-    ]
+    bias: Annotated[Bias | None, "its bias by occupation; None if not measured"]
+    verifiable: Annotated[bool, "whether there is a reference to compare the weights with"]
+    problems: Annotated[tuple[str, ...], "what cannot be read; may still contain paths"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from app.engine.models.curated import PINNED
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.formats.mistaken import instead
-from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, MissingFileError
 
@@ -207,7 +206,7 @@ def _why_none(folder: Path) -> str:
 
 
 def _is_model(folder: Path) -> bool:
-    return any((model_folder(folder) / name).is_file() for name in _CONFIGS)
+    return any((folder / name).is_file() for name in _CONFIGS)
 
 
 def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:

@@ -38,11 +38,15 @@ _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 # Parameters that a page once had; links with them open it, and the page says so.
 RETIRED: Mapping[str, tuple[str, ...]] = {
-    "attention": ("beside", "by", "how", "renormalise", "top"),
-    "xray": ("beside",),
+    "attention": (
+        *("beside", "by", "file", "floor", "heads", "how", "log", "part", "renormalise", "scale"),
+        *("tab", "top"),
+    ),
+    "xray": ("beside", "other", "site"),
     "variants": ("tab",),
-    "atlas": ("colour",),
+    "atlas": ("colour", "tab"),
     "tokenizer": ("common",),
+    "why": ("baseline", "operator"),
     "ner": ("least", "only"),
     "classification": ("k",),
 }

@@ -54,6 +54,7 @@ from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
+from app.lessons.claims import count_behind
 from app.lessons.looking import Looking
 from app.lessons.paths import paths
 from app.lessons.pointing import PICK, pointing, things
@@ -68,6 +69,7 @@ from app.lessons.view import (
     on_one_axis,
     prose,
     rests_on,
+    step_of_second,
     unmarked,
 )
 from app.lessons.whole import drawn, given, larger, step_parts
@@ -201,6 +203,7 @@ def _lesson_page(found: Lesson) -> None:
     with guarded(), waiting_line():
         unknown_model_note(offer)
         engine = open_chosen(offer)
+        count_behind(engine, found)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
         if reading:
             _all(engine, found)
@@ -341,7 +344,8 @@ def _shown(
         if step.question and compared:
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
-        says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)))
+        says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)),
+                    step_of_second(looking, scene.lesson, scene.number))  # fmt: skip
         show_html(tag("div", says, class_="bx-reveal", data_spoken="", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
@@ -484,5 +488,5 @@ def _all(engine: Engine, found: Lesson) -> None:
         with st.container(key=f"bx-read-{number}"):
             scene = scene_of(engine, found, number, st.container())
             show_html(tag("h2", visible(f"{number}. {step.heading}")))
-            show_parts(scene.page, step_parts(scene.looking, step, number))
+            show_parts(scene.page, step_parts(scene.looking, found, number))
     _end(engine, found)

@@ -117,14 +117,12 @@ class AtlasResult:
     asked: Annotated[OneHead, "the head that is shown closely"]
     findings: Annotated[tuple[Finding, ...], "of Clark et al. 2019, with the figures of this model"]
     stress: Annotated[float, "how far distances on the map are off, as a share of the distances"]
-    distances: Annotated[Floats, "(N, N), Jensen-Shannon distances of the heads, in their order"]
     loss: Annotated[
         float | None, "mean loss of the hidden words with all heads, in nats; null if not measured"
     ]
     words: Annotated[int, "number of hidden words"]
     texts: Annotated[int, "number of texts"]
     tokens: Annotated[int, "number of tokens of all texts"]
-    widest: Annotated[float, "entropy in bits if every token looked at all tokens equally"]
     size: Annotated[tuple[int, int], "number of layers, and of heads in each"]
     places: Annotated[tuple[Measure, ...], "the measures of what a head looks at"]
 

@@ -68,18 +68,15 @@ def atlas(
         )
     key = ("atlas", found, engine.provenance.name, engine.provenance.fingerprint)
     mapped, stress = RECENT.get((*key, "map"), lambda: _mapped(found), lambda _: _KEPT)
-    kept = [each.layer * heads + each.head for each in mapped]
     return AtlasResult(
         heads=mapped,
         asked=RECENT.get((*key, place), lambda: _one(engine, found, place), lambda _: _KEPT),
         findings=findings(found),
         stress=stress,
-        distances=found.distances[np.ix_(kept, kept)],
         loss=None if np.isnan(found.loss) else found.loss,
         words=found.words,
         texts=found.statistics.texts,
         tokens=found.statistics.tokens,
-        widest=found.statistics.entropy_limit,
         size=(layers, heads),
         places=PLACES,
     )

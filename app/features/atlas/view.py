@@ -6,14 +6,12 @@ from collections import Counter
 import numpy as np
 
 from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
-from app.records.results import Measure
-from app.words import matrix
-from app.words.blocks import facts, fold, hint, line, pick, record_table, ticked
+from app.words.blocks import fold, hint, line, pick, record_table, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
 from app.words.panel import Panel
-from app.words.pictures import NARROW, WIDE, Frame, Picture, listed, picture, svg
+from app.words.pictures import NARROW, WIDE, Frame, Picture, listed, svg
 from app.words.pixels import pixels
 from app.words.screen import Screen
 
@@ -294,21 +292,6 @@ def small_map(text: TypicalText) -> Html:
     )  # fmt: skip
 
 
-def measures(result: AtlasResult) -> Html:
-    """List, folded, what the chosen head looks at on average over all texts."""
-
-    def amount(place: Measure) -> str:
-        value = result.asked.measures[place.key]
-        if math.isnan(value) or place.is_share:
-            return percent(value, 0, counted=True)
-        return f"{value:.1f} bits"
-
-    rows = [(place.name, amount(place)) for place in result.places]
-    listed = facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
-    return tag("details", tag("summary", "What it looks at, in numbers"), listed,
-               class_="bx-at-fold")  # fmt: skip
-
-
 # --- below ----------------------------------------------------------------------------------------
 
 
@@ -331,37 +314,6 @@ def findings_table(result: AtlasResult) -> Html:
     )
 
 
-def distances_picture(result: AtlasResult) -> Picture:
-    """Draw the distance of every two heads as a pixel; the darker, the more alike."""
-    found, layers = result.distances, [head.layer for head in result.heads]
-    middles = {layers.index(each) + layers.count(each) // 2: str(each) for each in set(layers)}
-    names = [middles.get(at, "") for at in range(len(layers))]
-    return picture(
-        "head-distances",
-        lambda width: matrix.pairs(1 - found, names, layers, width, ("1", "0")),
-        alt=f"Distances of {count(len(found), 'head')} from each other, in the order of the model; "
-        f"the largest is {float(found.max()):.2f}.",
-        table=_between_layers(result),
-    )
-
-
-def _between_layers(result: AtlasResult) -> dict[str, object]:
-    """List for each layer the mean distance of its heads to those of every layer."""
-    layers = np.array([head.layer for head in result.heads])
-    kinds = list(dict.fromkeys(layers.tolist()))
-    away = result.distances + np.diag(np.full(len(layers), np.nan))
-    rows = {
-        f"layer {other}": [
-            float(np.nanmean(away[np.ix_(layers == one, layers == other)]))
-            if (layers == one).sum() > 1 or one != other
-            else math.nan
-            for one in kinds
-        ]
-        for other in kinds
-    }
-    return {"layer": kinds, **rows}
-
-
 def screen(result: AtlasResult) -> Screen:
     """Say what is shown."""
     return Screen(
@@ -371,10 +323,8 @@ def screen(result: AtlasResult) -> Screen:
             map_picture(result),
             map_hint(result),
             head_card(result),
-            measures(result),
             typical_texts(result),
             findings_table(result),
-            distances_picture(result),
         ),
     )
 

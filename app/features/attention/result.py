@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,6 @@ from bert_core.analysis.head_statistics import HeadName, HeadStatistics, name_he
 from bert_core.errors import InputError
 
 Floats = NDArray[np.float32]
-
-Part = Literal["all", "aa", "ab", "ba", "bb"]
-"""Which part of a pair's matrix is shown: all of it, or from one sentence to one sentence."""
-
-PARTS: tuple[Part, ...] = ("all", "aa", "ab", "ba", "bb")
 
 Place = tuple[int, int]
 """A head as (layer, head), both counted from 0."""
@@ -38,7 +33,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """One head, or several whose mean is shown."""
+    """One head, or a layer's heads, whose mean is shown."""
 
     places: Annotated[tuple[Place, ...], "the heads, at least one"]
 
@@ -214,55 +209,38 @@ class AttentionResult:
         return self.matrix_of(self.asked) if self.asked else None
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which tokens and which values are shown."""
-
-    special: Annotated[
-        bool, 'show the added [CLS] and [SEP]; they belong to no part, so only with "all"'
-    ] = True
-    part: Annotated[Part, 'from which sentence to which; a single text allows only "all"'] = "all"
-    floor: Annotated[float, "smaller values are not shown"] = 0.0
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentionGrid:
     """A small picture of every head."""
 
     pictures: Annotated[
-        NDArray[np.uint8], "(L, H, r, c), values 0 to 255; 255 is that head's own maximum"
+        NDArray[np.uint8], "(L, H, r, r), values 0 to 255; 255 is that head's own maximum"
     ]
-    peaks: Annotated[Floats, "(L, H), the largest value in each picture"]
     averaged: Annotated[bool, "True when a picture is coarser than the matrix"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadView:
-    """One head, or the mean of several, restricted to a selection."""
+    """One head, or the mean of a layer's, with or without the added tokens."""
 
     heads: Annotated[Heads, "the heads"]
-    rows: Annotated[tuple[int, ...], "indices of the R units that attend"]
-    columns: Annotated[tuple[int, ...], "indices of the C units that are attended to"]
-    row_tokens: Annotated[tuple[str, ...], "the tokens at `rows`"]
-    column_tokens: Annotated[tuple[str, ...], "the tokens at `columns`"]
-    weights: Annotated[Floats, "(R, C); values that the selection does not show are 0"]
-    shown: Annotated[Floats, "(R,), the sum of each row over the shown columns"]
-    selection: Annotated[Selection, "the selection that produced the view"]
+    at: Annotated[tuple[int, ...], "indices of the S units that are shown"]
+    tokens: Annotated[tuple[str, ...], "their tokens"]
+    weights: Annotated[Floats, "(S, S)"]
+    shown: Annotated[Floats, "(S,), the sum of each row over the shown columns"]
+    special: Annotated[bool, "whether [CLS] and [SEP] are shown"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """The strongest links of some heads, restricted to a selection."""
+    """The strongest links of some heads."""
 
-    places: Annotated[tuple[Place, ...], "the heads included"]
-    view: Annotated[
-        HeadView, "the rows, columns and labels that links point into, and the heads drawn at first"
-    ]
-    row: Annotated[NDArray[np.intp], "(N,) index into `view.rows`"]
-    column: Annotated[NDArray[np.intp], "(N,) index into `view.columns`"]
-    head: Annotated[NDArray[np.intp], "(N,) index into `places`"]
+    view: Annotated[HeadView, "the heads, and the units that links point into"]
+    row: Annotated[NDArray[np.intp], "(N,) index of the unit that looks"]
+    column: Annotated[NDArray[np.intp], "(N,) index of the unit that is looked at"]
+    head: Annotated[NDArray[np.intp], "(N,) index of the head"]
     weight: Annotated[Floats, "(N,) its strength"]
-    over: Annotated[int, "number of links that the selection shows, drawn or not"]
+    over: Annotated[int, "number of links, drawn or not"]
 
 
 @dataclass(frozen=True, slots=True)

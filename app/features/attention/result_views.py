@@ -1,6 +1,6 @@
 """Views of the attention of one input: arithmetic on the arrays of its result.
 
-`head_view` (one head, or the mean of several), `attention_grid` (a small picture of every head),
+`head_view` (one head, or a layer's mean), `attention_grid` (a small picture of every head),
 `group_shares` (sentence to sentence) and `strongest_links` (lines between words).
 """
 
@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from app.features.attention.result import (
     AttentionGrid,
     AttentionResult,
-    Floats,
     Heads,
     HeadView,
     Links,
-    Part,
     RankedHead,
-    Selection,
 )
 from bert_core.analysis.head_statistics import HeadName
-from bert_core.errors import InputError
 
 GRID_BYTES = 96 * 1024
 """Pixels in the pictures of all heads together; what a page sends stays below 150 kB."""
@@ -32,53 +28,22 @@ GRID_SIDE = (8, 32)
 LINK_BUDGET = 4_000
 """Lines worth drawing at once; a browser moves that many without a pause."""
 
-LINK_TOKENS = 64
-"""Longest text for which the lines of all heads of a layer are prepared at once."""
 
-_PART_SIDES: dict[Part, tuple[int, int]] = {"aa": (0, 0), "ab": (0, 1), "ba": (1, 0), "bb": (1, 1)}
-
-
-def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:
-    """Return the row and column positions that a selection shows."""
-    sides = result.sides
-    if selection.part == "all":
-        shown = [i for i, side in enumerate(sides) if selection.special or side is not None]
-        return shown, shown
-    if not result.is_pair:
-        raise InputError(
-            f"The part {selection.part!r} needs a second text and there is none. "
-            "Write one, or show all of the matrix."
-        )
-    looks, looked_at = _PART_SIDES[selection.part]
-    return (
-        [i for i, side in enumerate(sides) if side == looks],
-        [i for i, side in enumerate(sides) if side == looked_at],
-    )
+def _units(result: AttentionResult, *, special: bool) -> list[int]:
+    """Return the units that are shown: all, or all but the added [CLS] and [SEP]."""
+    return [i for i, side in enumerate(result.sides) if special or side is not None]
 
 
-def _at_least(floor: float, weights: Floats) -> Floats:
-    """Set smaller values to 0."""
-    return np.where(weights >= floor, weights, np.float32(0)) if floor > 0 else weights
-
-
-def head_view(result: AttentionResult, heads: Heads, selection: Selection) -> HeadView:
-    """Extract one head, or the mean of several, from a result.
+def head_view(result: AttentionResult, heads: Heads, *, special: bool = True) -> HeadView:
+    """Extract one head, or the mean of a layer's, from a result.
 
     Raises:
-        InputError: no such layer, head or part.
+        InputError: no such layer or head.
     """
-    rows, columns = _positions(result, selection)
-    weights = result.matrix_of(heads)[np.ix_(rows, columns)]
-    return HeadView(
-        heads=heads,
-        rows=tuple(rows),
-        columns=tuple(columns),
-        row_tokens=tuple(result.tokens[i] for i in rows),
-        column_tokens=tuple(result.tokens[i] for i in columns),
-        weights=_at_least(selection.floor, weights),
-        shown=weights.sum(axis=-1),
-        selection=selection,
-    )
+    at = _units(result, special=special)
+    weights = result.matrix_of(heads)[np.ix_(at, at)]
+    tokens = tuple(result.tokens[i] for i in at)
+    return HeadView(heads, tuple(at), tokens, weights, weights.sum(axis=-1), special)
 
 
 def goals(result: AttentionResult, heads: Heads) -> dict[str, float]:
@@ -124,32 +89,25 @@ def group_shares(result: AttentionResult, heads: Heads) -> dict[str, dict[str, f
     }
 
 
-def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGrid:
+def attention_grid(result: AttentionResult, *, special: bool = True) -> AttentionGrid:
     """Draw a small picture of every head.
 
     A long matrix is pooled by summing over the columns of each block and averaging over its rows.
     This preserves row sums, so the result is still an attention matrix.
-
-    Raises:
-        InputError: no such part.
     """
-    rows, columns = _positions(result, selection)
+    at = _units(result, special=special)
     least, most = GRID_SIDE
     side = min(most, max(least, isqrt(GRID_BYTES // (result.layers * result.heads))))
-    down, across = (_starts(len(each), side) for each in (rows, columns))
-    members = np.diff([*down, len(rows)]).astype(np.float32)[:, None]  # (r, 1)
+    starts = _starts(len(at), side)
+    members = np.diff([*starts, len(at)]).astype(np.float32)[:, None]  # (r, 1)
     small = []
     for layer in result.attentions:  # whole rows first: they add quickly and leave fewer numbers
-        summed = np.add.reduceat(layer[:, rows], down, axis=1)[:, :, columns]
-        small.append(np.add.reduceat(summed, across, axis=2) / members)  # (H, r, c)
-    pictures = _at_least(selection.floor, np.stack(small))  # (L, H, r, c)
-    peaks = pictures.max(axis=(-2, -1))
+        summed = np.add.reduceat(layer[:, at], starts, axis=1)[:, :, at]
+        small.append(np.add.reduceat(summed, starts, axis=2) / members)  # (H, r, r)
+    pictures = np.stack(small)  # (L, H, r, r)
+    peaks = pictures.max(axis=(-2, -1), keepdims=True)
     scale = np.divide(255.0, peaks, out=np.zeros_like(peaks), where=peaks > 0)
-    return AttentionGrid(
-        pictures=np.rint(pictures * scale[..., None, None]).astype(np.uint8),
-        peaks=peaks,
-        averaged=max(len(rows), len(columns)) > side,
-    )
+    return AttentionGrid(np.rint(pictures * scale).astype(np.uint8), len(at) > side)
 
 
 def _starts(length: int, side: int) -> NDArray[np.intp]:
@@ -161,28 +119,20 @@ def _starts(length: int, side: int) -> NDArray[np.intp]:
 def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LINK_BUDGET) -> Links:
     """Choose the lines to draw: the strongest links of each head and word.
 
-    A short text gets the lines of all heads of the layer, so that a page can switch between
-    heads without another request; otherwise only those of the viewed heads.
-
     Args:
         result: what `attention` returned.
-        view: the heads, the tokens shown and the threshold.
+        view: the heads, and the tokens shown.
         budget: approximate number of links to keep; every word keeps at least one per head.
     """
-    places = view.heads.places
-    if len(places) == 1 and len(view.rows) <= LINK_TOKENS:
-        places = Heads.layer(places[0][0], result.heads).places
-    chosen = np.ix_(view.rows, view.columns)
-    weights = np.stack([result.attentions[i][j][chosen] for i, j in places])  # (h, R, C)
-    weights = _at_least(view.selection.floor, weights)
+    chosen = np.ix_(view.at, view.at)
+    weights = np.stack([result.attentions[i][j][chosen] for i, j in view.heads.places])  # (h, S, S)
     each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
-    best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, R, each)
+    best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, S, each)
     values = np.take_along_axis(weights, best, axis=-1)
     head, row, rank = np.nonzero(values)
     strength = values[head, row, rank]
     order = np.argsort(strength, kind="stable")  # the strongest links are drawn last, on top
     return Links(
-        places=places,
         view=view,
         row=row[order],
         column=best[head, row, rank][order],

@@ -16,7 +16,7 @@ from app.words.screen import Screen
 TITLE = "One cell"
 
 NO_CELL = "Click a cell to see how its number is computed."
-ONE_HEAD = "Several heads are combined now; show a single head to see its arithmetic."
+ONE_HEAD = "This is the mean of a layer’s heads; show a single head to see its arithmetic."
 FIRST_PIECES = "Computed for the first pieces of these words, because heads work with pieces."
 
 _ROWS = 200  # of the table of the softmax

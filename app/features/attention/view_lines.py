@@ -1,8 +1,9 @@
 """Attention as lines between words: who looks, at the left, at whom, one colour for each head."""
 
 from collections import Counter
+from collections.abc import Sequence
 
-from app.features.attention.result import AttentionResult, Links
+from app.features.attention.result import AttentionResult, Links, Place
 from app.features.attention.view_pictures import LETTER, paper, short, words
 from app.features.attention.view_text import (
     describe_links,
@@ -47,28 +48,23 @@ def lines_picture(result: AttentionResult, links: Links) -> Picture:
 
 def _few(links: Links) -> tuple[list[int], int]:
     """Choose the lines that are drawn, weakest first; return how many of a word at most, or 0."""
-    shown = {links.places.index(place) for place in links.view.heads.places}
-    own = [at for at, head in enumerate(links.head.tolist()) if head in shown]
-    most = max(1, _LINES // len(links.view.rows))
+    most = max(1, _LINES // len(links.view.at))
     seen: Counter[int] = Counter()
     kept = []
-    for at in reversed(own):
+    for at in range(len(links.weight) - 1, -1, -1):
         row = int(links.row[at])
         if seen[row] < most:
             seen[row] += 1
             kept.append(at)
-    return kept[::-1], most if len(kept) < len(own) else 0
+    return kept[::-1], most if len(kept) < len(links.weight) else 0
 
 
 def _lines(result: AttentionResult, links: Links, drawn: list[int], each: int, width: int) -> Html:
     """Draw two columns of words, and lines between them."""
     view = links.view
-    rows = [visible(token) for token in view.row_tokens]
-    columns = [visible(token) for token in view.column_tokens]
-    left = min(0.3 * width, LETTER * max(map(len, rows)) + 12)
-    right = width - min(0.3 * width, LETTER * max(map(len, columns)) + 12)
-    middle = (left + right) / 2
-    one = len({layer for layer, _ in links.places}) == 1
+    names = [visible(token) for token in view.tokens]
+    left = min(0.3 * width, LETTER * max(map(len, names)) + 12)
+    right, middle = width - left, width / 2
     paths = []
     for at in drawn:
         row, column, head = int(links.row[at]), int(links.column[at]), int(links.head[at])
@@ -76,76 +72,61 @@ def _lines(result: AttentionResult, links: Links, drawn: list[int], each: int, w
         a, b = (row + 0.5) * _LINE, (column + 0.5) * _LINE
         curve = f"M{left:.1f} {a:g}C{middle:.1f} {a:g} {middle:.1f} {b:g} {right:.1f} {b:g}"
         paths.append(
-            tag("path", d=curve, stroke=head_colour(links.places[head][1] if one else head),
+            tag("path", d=curve, stroke=head_colour(view.heads.places[head][1]),
                 stroke_opacity=f"{0.1 + 0.9 * min(1.0, weight):.2f}",
                 stroke_width=f"{0.5 + 4 * weight:.2f}", data_at=f"r{row} c{column}")
         )  # fmt: skip
     says = _strongest(links)
     sides = []
-    for key, names, x, anchor, where in (
-        ("r", rows, left - 6, "end", view.rows), ("c", columns, right + 6, "start", view.columns),
-    ):  # fmt: skip
+    for key, x, anchor in (("r", left - 6, "end"), ("c", right + 6, "start")):
         texts = [
             tag("text", short(name, 0.3 * width - 12), x=f"{x:.1f}", y=f"{(i + 0.5) * _LINE:g}",
-                data_at=f"{linked(result.units.pieces[where[i]])} {key}{i}", role="img",
+                data_at=f"{linked(result.units.pieces[view.at[i]])} {key}{i}", role="img",
                 tabindex=0 if key == "r" and not i else -1, data_say="", aria_label=says[key][i])
             for i, name in enumerate(names)
         ]  # fmt: skip
         sides.append(words(anchor, 17, *texts))
-    high = _LINE * max(len(rows), len(columns))
-    below, end = _below(links, each, width, high + 14, one=one)
+    below, end = _below(view.heads.places, each, width, _LINE * len(names) + 14)
     return paper(
         width, end, tag("g", *paths, fill="none"),
-        tag("g", *sides, data_rove=len(rows), class_="bx-att-words"), *below,
+        tag("g", *sides, data_rove=len(names), class_="bx-att-words"), *below,
         role="group",
     )  # fmt: skip
 
 
 def _strongest(links: Links) -> dict[str, list[str]]:
     """Say of each word, on both sides, at which others it looks most and which look at it."""
-    view = links.view
-    shown = {links.places.index(place) for place in view.heads.places}
-    names = {"r": view.row_tokens, "c": view.column_tokens}
-    found: dict[str, list[list[str]]] = {side: [[] for _ in names[side]] for side in names}
+    places, names = links.view.heads.places, [visible(token) for token in links.view.tokens]
+    named: dict[str, list[list[str]]] = {side: [[] for _ in names] for side in "rc"}
     for at in range(len(links.weight) - 1, -1, -1):
-        head = int(links.head[at])
-        if head not in shown:
-            continue
-        more = f" (head {short_name(links.places[head])})" if len(shown) > 1 else ""
-        ends = {"r": int(links.row[at]), "c": int(links.column[at])}
-        for side, other in (("r", "c"), ("c", "r")):
-            if len(named := found[side][ends[side]]) < _SAID:
-                goal = visible(names[other][ends[other]])
-                named.append(f"{goal} {float(links.weight[at]):.4f}{more}")
+        more = f" (head {short_name(places[int(links.head[at])])})" if len(places) > 1 else ""
+        row, column = int(links.row[at]), int(links.column[at])
+        for own, goal in ((named["r"][row], column), (named["c"][column], row)):
+            if len(own) < _SAID:
+                own.append(f"{names[goal]} {float(links.weight[at]):.4f}{more}")
     verbs = {"r": "looks most at", "c": "is looked at most by"}
     return {
         side: [
-            f"{visible(name)} {verbs[side]} {', '.join(named) or 'nothing among the lines'}"
-            for name, named in zip(names[side], found[side], strict=True)
+            f"{name} {verbs[side]} {', '.join(own) or 'nothing among the lines'}"
+            for name, own in zip(names, named[side], strict=True)
         ]
-        for side in names
+        for side in verbs
     }
 
 
-def _below(links: Links, each: int, width: int, y: float, *, one: bool) -> tuple[list[Html], float]:
+def _below(places: Sequence[Place], each: int, width: int, y: float) -> tuple[list[Html], float]:
     """Name the colours of several heads, and say which lines are left out; return the end, too."""
     parts: list[Html] = []
-    places = links.view.heads.places
     many = max(1, width // 70)
     for n, place in enumerate(places if len(places) > 1 else ()):
         x, at = 70 * (n % many), y + 20 * (n // many)
-        colour = head_colour(place[1] if one else links.places.index(place))
-        parts += [tag("path", d=f"M{x} {at:g}h18", stroke=colour, stroke_width=4),
+        parts += [tag("path", d=f"M{x} {at:g}h18", stroke=head_colour(place[1]), stroke_width=4),
                   tag("text", short_name(place), x=x + 22, y=f"{at:g}")]  # fmt: skip
     if parts:
         y += 20 * (1 + (len(places) - 1) // many)
     if each:
-        says = (
-            f"Drawn: the {each} strongest lines of each word."
-            if each > 1
-            else ("Drawn: the strongest line of each word.")
-        )
-        parts.append(tag("text", says, x=0, y=f"{y:g}"))
+        says = f"{each} strongest lines" if each > 1 else "strongest line"
+        parts.append(tag("text", f"Drawn: the {says} of each word.", x=0, y=f"{y:g}"))
         y += 20
     return [words("start", 17, *parts)] if parts else [], y - 6
 

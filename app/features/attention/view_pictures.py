@@ -9,6 +9,7 @@ explain themselves by `bridge.js`.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +60,12 @@ _PAPER = colours()
 _IMAGE = re.compile('data:image/png[^"]+')
 
 
-def shades(weights: Floats, top: float, *, log: bool) -> NDArray[np.intp]:
-    """Return the number of the colour of each value, 0 to 255."""
-    share = weights.astype(np.float64) / (top or 1.0)
-    if log:
-        share = 1 + np.log10(np.maximum(share, 1e-9)) / 3
-    return np.rint(255 * np.clip(share, 0, 1)).astype(np.intp)
+def shades(weights: Floats) -> NDArray[np.intp]:
+    """Return the number of the colour of each value, 0 to 255; the last is the largest's."""
+    return np.rint(255 * (weights.astype(np.float64) / (weights.max() or 1.0))).astype(np.intp)
 
 
-def _image(number: NDArray[np.intp], x: float, y: float, wide: float, high: float) -> Html:
+def _image(number: NDArray[np.integer[Any]], x: float, y: float, wide: float, high: float) -> Html:
     """Draw colours as an embedded PNG with one pixel a cell."""
     href = _address(number.shape[1], number.astype(np.uint8).tobytes())
     return image(href, x=x, y=y, width=wide, height=high)
@@ -110,70 +108,54 @@ def short(label: str, room: float, size: float = 17) -> str:
 # -- one head as a heat map ------------------------------------------------------------------------
 
 
-def map_picture(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -> Picture:
+def map_picture(result: AttentionResult, view: HeadView) -> Picture:
     """Draw the large heat map."""
-    top = _top(view, common)
-    number = shades(view.weights, top, log=log)
+    number = shades(view.weights)
     return picture(
         file_name(view),
-        lambda width: _map(result, view, number, width, top, log=log),
+        lambda width: _map(result, view, number, width),
         alt=describe_view(result, view),
         table=matrix_table(result, view),
     )
 
 
-def _top(view: HeadView, common: bool) -> float:
-    """Return the value of the last colour."""
-    return 1.0 if common else float(view.weights.max())
-
-
-def _map(
-    result: AttentionResult,
-    view: HeadView,
-    number: NDArray[np.intp],
-    width: int,
-    top: float,
-    *,
-    log: bool,
-) -> Html:
+def _map(result: AttentionResult, view: HeadView, number: NDArray[np.intp], width: int) -> Html:
     """Draw the cells (an image), the labels of both axes, and the scale.
 
     A small image has several pixels for a cell: not every program keeps the edges of a pixel.
     """
-    height, breadth = number.shape
-    rows = [visible(token) for token in view.row_tokens]
-    columns = [visible(token) for token in view.column_tokens]
-    left = min(0.28 * width, LETTER * max(map(len, rows)) + 12)
-    head = min(110.0, LETTER * max(map(len, columns)) + 12)
-    side = (width - left - 4) / breadth
+    tokens = [visible(token) for token in view.tokens]
+    count, longest = len(tokens), LETTER * max(map(len, tokens)) + 12
+    left, head = min(0.28 * width, longest), min(110.0, longest)
+    side = (width - left - 4) / count
     high = min(side, 36.0)
     if width == WIDE:
-        high = min(high, (_TALL * width - head - 42) / height)
+        high = min(high, (_TALL * width - head - 42) / count)
     size, turned_size = (min(17.0, 0.9 * each) if each > 9 else 11.0 for each in (high, side))
-    bottom = head + height * high
-    fine = max(1, _PIXELS // max(number.shape))
+    bottom, right = head + count * high, left + count * side
+    fine = max(1, _PIXELS // count)
     large = number.repeat(fine, 0).repeat(fine, 1)
-    pieces = result.units.pieces
+    links = [linked(result.units.pieces[at]) for at in view.at]
     names = [
-        tag("text", short(rows[r], left - 10, size), x=f"{left - 6:.1f}",
-            y=f"{head + (r + 0.5) * high:.2f}", data_at=linked(pieces[view.rows[r]]))
-        for r in range(0, height, 1 if high > 9 else int(np.ceil(11 / high)))
+        tag("text", short(tokens[n], left - 10, size), x=f"{left - 6:.1f}",
+            y=f"{head + (n + 0.5) * high:.2f}", data_at=links[n])
+        for n in range(0, count, 1 if high > 9 else int(np.ceil(11 / high)))
     ]  # fmt: skip
     turned = [
-        tag("text", short(columns[c], head - 10, turned_size),
-            transform=f"translate({left + (c + 0.5) * side:.2f} {head - 6:.1f}) rotate(-90)",
-            data_at=linked(pieces[view.columns[c]]))
-        for c in range(0, breadth, 1 if side > 9 else int(np.ceil(11 / side)))
+        tag("text", short(tokens[n], head - 10, turned_size),
+            transform=f"translate({left + (n + 0.5) * side:.2f} {head - 6:.1f}) rotate(-90)",
+            data_at=links[n])
+        for n in range(0, count, 1 if side > 9 else int(np.ceil(11 / side)))
     ]  # fmt: skip
-    across, down = (_second(result, each) for each in (view.columns, view.rows))
+    second = next((n for n, at in enumerate(view.at) if result.sides[at] == 1), 0)
     parts = [
-        _image(large, left, head, breadth * side, height * high),
+        _image(large, left, head, count * side, count * high),
         *_values(view.weights, number, left, head, side, high), words("end", size, *names),
         words("start", turned_size, *turned),
-        tag("g", _frame(left, head, breadth * side, height * high), class_="bx-att-cells"),
-        *([_dashed(f"M0 {head + down * high:.1f}H{left + breadth * side:.1f}")] if down else []),
-        *([_dashed(f"M{left + across * side:.1f} 0V{bottom:.1f}")] if across else []),
-        *_scale(left, bottom, top, log=log),
+        tag("g", _frame(left, head, count * side, count * high), class_="bx-att-cells"),
+        *([_dashed(f"M0 {head + second * high:.1f}H{right:.1f}"),
+           _dashed(f"M{left + second * side:.1f} 0V{bottom:.1f}")] if second else []),
+        *_scale(left, bottom, float(view.weights.max())),
     ]  # fmt: skip
     name = name_of(view.heads, result.heads)
     beside = left + 275 + LETTER * len(name) < width
@@ -181,11 +163,6 @@ def _map(
     lines = [tag("text", each, x=f"{x:.1f}", y=f"{y + 20 * n:.1f}")
              for n, each in enumerate((name, visible(result.model)))]  # fmt: skip
     return paper(width, y + 42, *parts, words("start", 17, *lines))
-
-
-def _second(result: AttentionResult, positions: tuple[int, ...]) -> int:
-    """Return the index where the second text begins; 0 if it is absent or comes first."""
-    return next((i for i, at in enumerate(positions) if result.sides[at] == 1), 0)
 
 
 def _dashed(path: str) -> Html:
@@ -226,25 +203,24 @@ def _ink(shade: int) -> str | None:
     return None if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
-def _scale(left: float, bottom: float, top: float, *, log: bool) -> list[Html]:
+def _scale(left: float, bottom: float, top: float) -> list[Html]:
     """Draw the scale below a heat map, with both ends as numbers."""
     y = f"{bottom + 22:.1f}"
-    low = f"{top / 1000:.2g}" if log else "0"
     return [
         _image(np.arange(256)[None, :], left + 64, bottom + 16, 120, 12),
         _frame(left + 64, bottom + 16, 120, 12),
-        words("end", 17, tag("text", low, x=f"{left + 58:.1f}", y=y)),
+        words("end", 17, tag("text", "0", x=f"{left + 58:.1f}", y=y)),
         words("start", 17, tag("text", f"{top:.4g}", x=f"{left + 190:.1f}", y=y)),
     ]
 
 
-def stage(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -> dict[str, object]:
+def stage(result: AttentionResult, view: HeadView) -> dict[str, object]:
     """Return the heat map for `attention.js`, with what it says of a cell that is pointed at.
 
     The exact values of a large matrix are not sent: the script reads them off the colours. Nor is
     the image of the cells sent twice: the script puts that of the wide drawing into the narrow one.
     """
-    drawn = map_picture(result, view, common=common, log=log)
+    drawn = map_picture(result, view)
     sizes = (("wide", drawn.wide), ("narrow", drawn.narrow))
     markup = join(
         tag("p", class_="bx-att-said", aria_live="polite"),
@@ -253,17 +229,13 @@ def stage(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -
             aria_roledescription="heat map"),
     )  # fmt: skip
     before, _, after = markup.markup.rpartition(_IMAGE.findall(markup.markup)[0])
-    pieces = result.units.pieces
     exact = view.weights.size <= _EXACT
     return {
         "markup": before + after,
-        "rows": [visible(token) for token in view.row_tokens],
-        "columns": [visible(token) for token in view.column_tokens],
-        "rowPieces": [pieces[at] for at in view.rows],
-        "columnPieces": [pieces[at] for at in view.columns],
+        "tokens": [visible(token) for token in view.tokens],
+        "pieces": [result.units.pieces[at] for at in view.at],
         "values": [round(float(each), 4) for each in view.weights.flat] if exact else [],
-        "top": _top(view, common),
-        "log": log,
+        "top": float(view.weights.max()),
     }
 
 
@@ -276,29 +248,18 @@ def grid_picture(
     ranked: Sequence[RankedHead],
     *,
     shown: Sequence[Place] = (),
-    common: bool,
-    log: bool,
 ) -> Picture:
     """Draw the small maps of all heads."""
-    number = _small(grid, common=common, log=log)
     return picture(
         "attention-all-heads",
-        lambda width: heads_map(width, number, shown),
+        lambda width: heads_map(width, grid.pictures, shown),
         alt=describe_grid(result),
         table=ranking_table(ranked)[:200],
     )
 
 
-def _small(grid: AttentionGrid, *, common: bool, log: bool) -> NDArray[np.intp]:
-    """Return the colours of all small maps, (L, H, r, c)."""
-    values: Floats = grid.pictures.astype(np.float32) / np.float32(255)
-    if common:
-        values = values * grid.peaks[..., None, None]
-    return shades(values, 1.0, log=log)
-
-
 def heads_map(
-    width: int, number: NDArray[np.intp], shown: Sequence[Place], says: Sequence[str] = ()
+    width: int, number: NDArray[np.uint8], shown: Sequence[Place], says: Sequence[str] = ()
 ) -> Html:
     """Draw a map for each head: layers are rows, heads are columns.
 
@@ -344,22 +305,14 @@ def heads_map(
     )  # fmt: skip
 
 
-def head_grid(
-    result: AttentionResult,
-    grid: AttentionGrid,
-    view: HeadView,
-    *,
-    common: bool,
-    log: bool,
-) -> Html:
+def head_grid(result: AttentionResult, grid: AttentionGrid, view: HeadView) -> Html:
     """Draw the small maps for the page, where a click shows a head."""
     notes = [
         f"Layer {layer}, head {head}: {head_note(result, layer, head)}"
         for layer in range(result.layers)
         for head in range(result.heads)
     ]
-    number = _small(grid, common=common, log=log)
-    drawn = heads_map(NARROW, number, view.heads.places, notes)
+    drawn = heads_map(NARROW, grid.pictures, view.heads.places, notes)
     return tag(
         "figure",
         tag("div", drawn, role="group", aria_label=describe_grid(result)),

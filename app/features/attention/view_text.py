@@ -12,12 +12,10 @@ from app.features.attention.result import (
     Heads,
     HeadView,
     Links,
-    Part,
     Place,
     RankedHead,
 )
 from app.features.attention.result_views import goals
-from app.records.results import PLACES
 from app.words.blocks import hint, line, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
@@ -31,26 +29,11 @@ LIST = 6
 """Heads in the list beside the picture; the others are in the table."""
 
 VIEW_NAMES = {"map": "Heat map", "lines": "Lines"}
-SCALE_NAMES = {"own": "own peak", "common": "0 to 1"}
 WORDS = "Whole words"
 WORDS_HELP = (
     "The rule: attention to the pieces of a word is added up; attention from its pieces is "
     "averaged. Rows still add up to 1."
 )
-LOG = "Logarithmic scale"
-LOG_HELP = "Three decades: the palest colour is a thousandth of the darkest."
-COMBINE_HELP = (
-    "Shows the mean of several heads. In the small pictures, Shift and a click add a head or take "
-    "it away."
-)
-
-PART_NAMES: dict[Part, str] = {
-    "all": "all",
-    "aa": "A to A",
-    "ab": "A to B",
-    "ba": "B to A",
-    "bb": "B to B",
-}
 
 _TO = {
     "special": "[CLS] and [SEP]",
@@ -93,21 +76,13 @@ def short_name(place: Place) -> str:
 
 
 def name_of(heads: Heads, size: int) -> str:
-    """Name a head, or what several are shown as.
+    """Name a head, or the mean of a layer's.
 
     >>> name_of(Heads.one(2, 5), 12), name_of(Heads.layer(0, 12), 12)
     ('Layer 2, head 5', 'Layer 0, mean of its 12 heads')
-    >>> name_of(Heads(((0, 1), (2, 3))), 12)
-    'Mean of heads 0.1, 2.3'
     """
     (layer, head), *more = heads.places
-    if not more:
-        return f"Layer {layer}, head {head}"
-    if heads == Heads.layer(layer, size):
-        return f"Layer {layer}, mean of its {size} heads"
-    few = ", ".join(map(short_name, heads.places[:6]))
-    rest = f" and {len(heads.places) - 6} more" if len(heads.places) > 6 else ""
-    return f"Mean of heads {few}{rest}"
+    return f"Layer {layer}, mean of its {size} heads" if more else f"Layer {layer}, head {head}"
 
 
 def labels(tokens: Sequence[str], at: Sequence[int]) -> list[str]:
@@ -192,15 +167,6 @@ def ranking_table(ranked: Sequence[RankedHead]) -> Frame:
     )  # fmt: skip
 
 
-def measures_table(result: AttentionResult, ranked: Sequence[RankedHead]) -> Frame:
-    """Return what every head does, and all its measures in this text."""
-    layer, head = np.array([row.place for row in ranked]).T
-    measures = {
-        each.name: getattr(result.statistics, each.key)[layer, head].round(4) for each in PLACES
-    }
-    return ranking_table(ranked).assign(**measures)
-
-
 def head_note(result: AttentionResult, layer: int, head: int) -> str:
     """Summarise one head in a line of numbers."""
     every = result.statistics
@@ -237,73 +203,58 @@ def grid_note(grid: AttentionGrid) -> Html:
         if grid.averaged
         else "One pixel is one number of the model."
     )
-    return hint(
-        f"Every head as a small picture. {pixels} A click shows a head; Shift and a click combine "
-        "it with those shown."
-    )
+    return hint(f"Every head as a small picture. {pixels} A click shows a head.")
 
 
-def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int]:
-    """Find the strongest link between two pieces, else between any two tokens.
+def _strongest(result: AttentionResult, view: HeadView) -> tuple[int, int, bool]:
+    """Find the strongest link between two pieces of the text, else between any two tokens.
 
     Many heads rest on [CLS], [SEP] or the piece itself when they have nothing to contribute.
+
+    Returns:
+        Row and column in the view, and whether those three were left out.
     """
-    telling = _between_pieces(result, view)
+    words = [result.sides[at] is not None for at in view.at]
+    telling = np.outer(words, words) & ~np.eye(len(words), dtype=bool)
     pool = view.weights * telling if telling.any() else view.weights
     row, column = np.unravel_index(int(pool.argmax()), pool.shape)
-    return int(row), int(column)
-
-
-def _between_pieces(result: AttentionResult, view: HeadView) -> NDArray[np.bool_]:
-    """Mark the cells between two different pieces of the text, without [CLS] and [SEP]."""
-    words = [result.sides[at] is not None for at in view.rows]
-    goals = [result.sides[at] is not None for at in view.columns]
-    marked: NDArray[np.bool_] = np.outer(words, goals) & ~np.equal.outer(view.rows, view.columns)
-    return marked
+    return int(row), int(column), bool(telling.any())
 
 
 def headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link shown."""
-    row, column = _strongest(result, view)
-    source = f"“{visible(view.row_tokens[row])}” ({view.rows[row]})"
-    goal = f"“{visible(view.column_tokens[column])}” ({view.columns[column]})"
-    rest = _between_pieces(result, view).any()
-    left_out = " ([CLS], [SEP] and each piece itself left out)" if rest else ""
+    row, column, left_out = _strongest(result, view)
+    source, goal = (f"“{visible(view.tokens[at])}” ({view.at[at]})" for at in (row, column))
+    without = " ([CLS], [SEP] and each piece itself left out)" if left_out else ""
     share = f"{float(view.weights[row, column]):.4f} of its attention"
-    return f"Strongest link{left_out}: {source} gives {goal} {share}."
+    return f"Strongest link{without}: {source} gives {goal} {share}."
 
 
 def short_headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link in the one line above the picture; “?” says what is left out."""
-    row, column = _strongest(result, view)
+    row, column, left_out = _strongest(result, view)
     # Between isolating signs, pieces of a right-to-left script leave the order of the line alone.
-    source = f"\u2068“{visible(view.row_tokens[row])}”\u2069 ({view.rows[row]})"
-    goal = f"\u2068“{visible(view.column_tokens[column])}”\u2069 ({view.columns[column]})"
-    among = " between pieces" if _between_pieces(result, view).any() else ""
+    source, goal = (
+        f"\u2068“{visible(view.tokens[at])}”\u2069 ({view.at[at]})" for at in (row, column)
+    )
+    among = " between pieces" if left_out else ""
     return f"Strongest{among}: {source} → {goal}, {float(view.weights[row, column]):.4f}"
 
 
 def describe_view(result: AttentionResult, view: HeadView) -> str:
     """Describe the large picture in two sentences."""
     name = name_of(view.heads, result.heads)
-    return f"{name}: {len(view.rows)} tokens look at {len(view.columns)}. {headline(result, view)}"
+    return f"{name}: {len(view.at)} tokens look at {len(view.at)}. {headline(result, view)}"
 
 
 def selection_note(result: AttentionResult, view: HeadView) -> Html:
     """State what is not shown as the model computed it; empty if everything is."""
-    chosen = view.selection
     notes = []
-    if chosen.part != "all" or not chosen.special:
-        hidden = (
-            "[CLS] and [SEP] are hidden"
-            if chosen.part == "all"
-            else f"Only {PART_NAMES[chosen.part]} is shown"
+    if not view.special:
+        notes.append(
+            f"[CLS] and [SEP] are hidden: what you see is {whole_percent(view.shown.mean())} of "
+            "these rows' attention, and rows add up to less than 1."
         )
-        share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
-        notes.append(f"{hidden}: {share}, and rows add up to less than 1.")
-    if chosen.floor > 0:
-        shown = count(int(np.count_nonzero(view.weights)), "cell")
-        notes.append(f"{shown} of {view.weights.size:,} shown: at least {chosen.floor:g}.")
     if result.by_word:
         notes.append(
             "Words: attention to their pieces is added up, attention from them is averaged."
@@ -313,16 +264,16 @@ def selection_note(result: AttentionResult, view: HeadView) -> Html:
 
 def matrix_table(result: AttentionResult, view: HeadView) -> Frame:
     """Return a short matrix as a table, or the strongest links of a long one."""
-    rows, columns = _labelled(result, view)
-    if max(view.weights.shape) <= SMALL:
-        frame = listed(view.weights.astype(np.float64), columns=columns)
-        frame.insert(0, "looks \\ looked at", rows)
-        frame["at"] = [linked(result.units.pieces[at]) for at in view.rows]
+    names = _labelled(result, view)
+    if len(names) <= SMALL:
+        frame = listed(view.weights.astype(np.float64), columns=names)
+        frame.insert(0, "looks \\ looked at", names)
+        frame["at"] = [linked(result.units.pieces[at]) for at in view.at]
         return frame
     row, column = _largest(view.weights, _LINKS)
     weights = view.weights[row, column].astype(np.float64)
     return listed(
-        ((rows[a], columns[b], each) for a, b, each in zip(row, column, weights, strict=True)),
+        ((names[a], names[b], each) for a, b, each in zip(row, column, weights, strict=True)),
         ("looks", "looked at", "attention"),
     )
 
@@ -331,13 +282,9 @@ SMALL = 64
 """Longest side of a matrix that is drawn cell by cell in a file, and shown as a table."""
 
 
-def _labelled(result: AttentionResult, view: HeadView) -> tuple[list[str], list[str]]:
-    """Return the rows' and the columns' labels, numbered by the position of their first piece."""
-    first = [pieces[0] for pieces in result.units.pieces]
-    return (
-        labels(view.row_tokens, [first[at] for at in view.rows]),
-        labels(view.column_tokens, [first[at] for at in view.columns]),
-    )
+def _labelled(result: AttentionResult, view: HeadView) -> list[str]:
+    """Return the labels of what is shown, numbered by the position of their first piece."""
+    return labels(view.tokens, [result.units.pieces[at][0] for at in view.at])
 
 
 def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -351,9 +298,9 @@ def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np
 
 def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
     """Write the whole shown matrix as CSV, one row per token that looks."""
-    rows, columns = _labelled(result, view)
-    frame = listed(view.weights, columns=columns)
-    frame.insert(0, name_of(view.heads, result.heads), rows)
+    names = _labelled(result, view)
+    frame = listed(view.weights, columns=names)
+    frame.insert(0, name_of(view.heads, result.heads), names)
     return csv(frame)
 
 
@@ -395,11 +342,11 @@ def shares_line(shares: Mapping[str, Mapping[str, float]]) -> Html:
 def links_table(result: AttentionResult, links: Links) -> Frame:
     """Return the strongest lines as a table, strongest first."""
     last = slice(None, -_LINKS - 1, -1)
-    rows, columns = _labelled(result, links.view)
+    names, places = _labelled(result, links.view), links.view.heads.places
     each = (links.row[last], links.column[last], links.head[last], links.weight[last])
     return listed(
         (
-            (rows[a], columns[b], short_name(links.places[head]), float(weight))
+            (names[a], names[b], short_name(places[head]), float(weight))
             for a, b, head, weight in zip(*each, strict=True)
         ),
         ("looks", "looked at", "head", "attention"),
@@ -410,4 +357,4 @@ def describe_links(links: Links) -> str:
     """Describe which lines are drawn and which are not."""
     drawn = len(links.weight)
     left_out = "" if drawn == links.over else f", the strongest of {links.over:,}"
-    return f"{count(len(links.places), 'head')}: {drawn:,} lines{left_out}."
+    return f"{count(len(links.view.heads.places), 'head')}: {drawn:,} lines{left_out}."

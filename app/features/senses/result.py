@@ -33,20 +33,11 @@ class Occurrence:
     pieces: Annotated[tuple[int, ...], "its positions among the tokens of the sentence"]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherWord:
-    """Another word of the sentences."""
-
-    text: Annotated[str, "as typed"]
-    sentence: Annotated[int, "number of its sentence"]
-    cosine: Annotated[float, "with the occurrence it is a neighbour of"]
-
-
 @dataclass(frozen=True)
 class SensesResult:
     """What a model makes of one word in many sentences: N occurrences, L layers."""
 
-    ANSWER: ClassVar = ("word", "layer", "sentences", "occurrences", "nearest", "others",
+    ANSWER: ClassVar = ("word", "layer", "sentences", "occurrences", "nearest",
                         "at_home", "within", "between", "coordinates", "shares")  # fmt: skip
 
     word: Annotated[str, "the word that was looked for"]
@@ -60,10 +51,6 @@ class SensesResult:
     ]
     space: Annotated[Floats, "(N, 3), the occurrences on their three principal axes"]
     shares: Annotated[tuple[float, ...], "of the variance, along each of the three axes"]
-    others: Annotated[
-        tuple[tuple[OtherWord, ...], ...],
-        "for each occurrence, the nearest other words at this layer, nearest first",
-    ]
 
     @property
     def place(self) -> int:

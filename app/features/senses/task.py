@@ -9,7 +9,7 @@ from torch import Tensor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.engine.vectors import layer_of, vectors
-from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
+from app.features.senses.result import Occurrence, SensesResult, Sentence
 from app.records.fields import Field
 from bert_core import Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
@@ -20,8 +20,6 @@ from bert_core.reading.occurrences import occurrences
 MOST_SENTENCES = 60
 MOST_PLACES = 80
 _LAYER = "After layer (-1: the input)"
-NEAR = 3
-"""Other words that are named for each occurrence."""
 
 Places = list[tuple[int, range]]
 """Index of a sentence, and positions in it."""
@@ -53,15 +51,12 @@ def senses(
     sentences = split(text)
     encodings = [_encoded(engine, sentence) for sentence in sentences]
     places = _places(encodings, _spellings(engine, word), word)
-    others = _other_words(encodings, places)
-    own, beside = _vectors(engine, encodings, places, others, layer + 1)
+    own = _vectors(engine, encodings, places)
 
-    def compare() -> tuple[Tensor, Projection, Tensor]:
-        near = cosines(own[layer + 1], beside) if others else torch.zeros(len(places), 0)
-        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1], 3), near
+    def compare() -> tuple[Tensor, Projection]:
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1], 3)
 
-    similarity, space, near = PROCESSOR.run(compare, tokens=1)
-    named = [(encodings[index], index, place) for index, place in others]
+    similarity, space = PROCESSOR.run(compare, tokens=1)
     return SensesResult(
         word=word.strip(),
         sentences=sentences,
@@ -70,7 +65,6 @@ def senses(
         similarity=similarity.double().numpy(),
         space=space.coordinates.numpy(),
         shares=tuple(space.shares.tolist()),
-        others=tuple(_nearest(row, named) for row in near),
     )
 
 
@@ -149,35 +143,14 @@ def _places(encodings: list[Encoding], spellings: list[list[int]], word: str) ->
     return found
 
 
-def _other_words(encodings: list[Encoding], places: Places) -> Places:
-    """Return all words of the sentences that have a letter, but not the word itself."""
-    taken = {(index, position) for index, place in places for position in place}
-    found: Places = []
-    for index, encoding in enumerate(encodings):
-        for word in encoding.typed_words():
-            untaken = all((index, at) not in taken for at in word.positions)
-            if untaken and any(map(str.isalpha, word.text)):
-                found.append((index, word.positions))
-    return found
-
-
-def _vectors(
-    engine: Engine, encodings: list[Encoding], places: Places, others: Places, shown: int
-) -> tuple[list[Tensor], Tensor]:
-    """Return the word's vectors, L + 1 times (N, D), and those of other words, (M, D)."""
-    own: dict[int, Tensor] = {}
-    beside: dict[int, Tensor] = {}
+def _vectors(engine: Engine, encodings: list[Encoding], places: Places) -> list[Tensor]:
+    """Return the word's vectors, L + 1 times (N, D)."""
+    found: dict[int, Tensor] = {}
     for index, states in vectors(engine, encodings):  # (L + 1, T, D)
         for number, (sentence, place) in enumerate(places):
             if sentence == index:
-                own[number] = states[:, place.start : place.stop].mean(dim=1)
-        for number, (sentence, place) in enumerate(others):
-            if sentence == index:
-                beside[number] = states[shown, place.start : place.stop].mean(dim=0)
-    mine = torch.stack([own[number] for number in range(len(own))], dim=1)  # (L + 1, N, D)
-    width = mine.shape[-1]
-    rows = [beside[number] for number in range(len(beside))]
-    return list(mine), torch.stack(rows) if rows else torch.zeros(0, width)
+                found[number] = states[:, place.start : place.stop].mean(dim=1)
+    return list(torch.stack([found[number] for number in range(len(places))], dim=1))
 
 
 def _occurrences(
@@ -201,16 +174,3 @@ def _occurrences(
             )
         )
     return tuple(found)
-
-
-def _nearest(row: Tensor, named: list[tuple[Encoding, int, range]]) -> tuple[OtherWord, ...]:
-    """Name the nearest other words of one occurrence, each spelling once."""
-    found: dict[str, OtherWord] = {}
-    for number in row.argsort(descending=True).tolist():
-        encoding, index, place = named[number]
-        start, end = encoding.spans[place.start][0], encoding.spans[place.stop - 1][1]
-        text = encoding.text[start:end]
-        found.setdefault(text.lower(), OtherWord(text, index + 1, float(row[number])))
-        if len(found) == NEAR:
-            break
-    return tuple(found.values())

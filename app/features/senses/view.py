@@ -6,24 +6,13 @@ from typing import Any
 import numpy as np
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words import matrix
-from app.words.blocks import hint, line, sideways, small_headline
+from app.words.blocks import hint, small_headline
 from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
-from app.words.html import Html, join, tag, visible
+from app.words.html import Html, tag, visible
 from app.words.panel import MIDDLE, Panel
-from app.words.pictures import (
-    NARROW,
-    WIDE,
-    Frame,
-    Picture,
-    data_table,
-    linked,
-    listed,
-    picture,
-    svg,
-)
-from app.words.screen import Beside, Rows, Screen, Turned
+from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, picture, svg
+from app.words.screen import Beside, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
@@ -253,64 +242,14 @@ def over_layers(result: SensesResult) -> Picture:
     )  # fmt: skip
 
 
-def neighbours(result: SensesResult) -> Html:
-    """Draw a table: for each occurrence the nearest other one, and the nearest other words."""
-    table = sideways(data_table(neighbours_table(result), "senses-neighbours"), "Neighbours")
-    return join(
-        table,
-        line(
-            f"Cosines {moment(result.place)}. Other words come from all sentences; in brackets, "
-            "the sentence."
-        ),
-    )
-
-
-def neighbours_table(result: SensesResult) -> Frame:
-    """List for each occurrence its nearest occurrence and the nearest other words."""
-    rows = []
-    for number, each in enumerate(result.occurrences):
-        near = result.nearest[number]
-        other = result.occurrences[near]
-        same = "yes" if other.group == each.group else "no"
-        words = ", ".join(
-            f"{shortened(word.text, 20)} ({word.sentence}) {word.cosine:.2f}"
-            for word in result.others[number]
-        )
-        cosine = float(result.similarity[result.place, number, near])
-        rows.append((each.label, other.label, same, cosine, words, _key(each)))
-    columns = ["number", "nearest", "same group", "cosine", "nearest other words", "at"]
-    return listed(rows, columns=columns)
-
-
-def pairs(result: SensesResult) -> Picture:
-    """Draw the cosine of every pair as a square."""
-    found = result.similarity[result.place]
-    low, labels = float(found.min()), [each.label for each in result.occurrences]
-    return picture(
-        "senses-pairs",
-        lambda width: matrix.pairs(
-            (found - low) / max(1e-9, 1 - low), labels,
-            [each.group for each in result.occurrences], width, (f"{low:.2f}", "1"),
-        ),
-        alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} {moment(result.place)}, "
-        f"from {low:.2f} to 1.",
-        table=((label, *row) for label, row in zip(labels, found.tolist(), strict=True)),
-        columns=("number", *labels),
-    )  # fmt: skip
-
-
 def screen(result: SensesResult) -> Screen:
     """Say what is shown."""
-    near = Rows("Neighbours", lambda: neighbours_table(result).drop(columns="at"),
-                "senses-neighbours")  # fmt: skip
     turned = Turned("space", lambda: space(result), describe_space(result), space_table(result))
     return Screen(
         f"“{shortened(visible(result.word))}”: {headline(result)}",
         (Beside((plane(result),), (sentences(result),), (6, 5)),),
         tabs={
             "Over the layers": lambda: (over_layers(result),),
-            "Neighbours": lambda: (neighbours(result), near),
-            "All pairs": lambda: (pairs(result),),
             "In 3-D": lambda: (turned,),
         },
         answer=small_headline(headline(result), explained()),

@@ -48,6 +48,19 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class Sees:
+    """Which words the guess at each position of a text sees."""
+
+    model: Annotated[str, "its name"]
+    words: Annotated[tuple[str, ...], "of the text"]
+    says: Annotated[str, "the same in words"]
+    readers: Annotated[
+        tuple[tuple[tuple[bool, ...], ...], ...],
+        "for each of its readers whether the guess at a position (row) sees a word (column)",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
 class VariantsResult:
     """Six published models and one of your own, from their configurations alone."""
 
@@ -58,6 +71,7 @@ class VariantsResult:
     ]
     own: Annotated[Counted, "yours"]
     changed: Annotated[tuple[str, ...], "names of the sizes in which yours differs from its base"]
+    sees: Annotated[tuple[Sees, ...], "what each position sees in BERT, GPT and ELMo"]
 
     @property
     def rows(self) -> tuple[Counted, ...]:

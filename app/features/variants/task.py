@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from app.engine.models import Engine
 from app.features.variants.result import About, Counted, VariantsResult
+from app.features.variants.task_sees import sees
 from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.model.sizes import Architecture
@@ -66,6 +67,7 @@ def variants(
         changed=tuple(
             name for name in (*sizes, "length") if getattr(own, name) != getattr(start, name)
         ),
+        sees=sees(),
     )
 
 

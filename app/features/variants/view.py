@@ -1,9 +1,12 @@
 """The page of the variants: bars of parameters and operations, and what was new in each model."""
 
+from itertools import product
+
 from app.features.variants.result import About, Counted, VariantsResult
-from app.words.blocks import fold, hint, record_table
+from app.words.blocks import fold, hint, line, record_table
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
+from app.words.matrix import Matrix
 from app.words.panel import Panel
 from app.words.pictures import Picture, bar_length, picture, svg
 from app.words.screen import Screen
@@ -16,6 +19,10 @@ _LETTERS = "EAFR"
 _SMALL, _LETTER = "bx-va-small", "bx-svg-middle bx-va-letter"
 _HEAD = f"{_SMALL} bx-svg-strong"
 _ROW, _BAR = 36, 24
+_SEES = line(
+    "What the guess at each position (row) sees of the text (columns). Computed: one layer of each "
+    "kind with random weights, and the words that have a gradient. 1 and 2 are its readers."
+)
 _TEXT = 104  # units for the number behind a bar
 _ROOM = 15  # units from which a letter fits into its part of a bar
 
@@ -164,6 +171,49 @@ def _name(panel: Panel, each: Counted, y: float) -> None:
     panel.text(0, y, each.name, class_="bx-svg-strong" if each.about is None else None)
 
 
+# -- what each position sees --------------------------------------------------------------------
+
+
+def masks(result: VariantsResult) -> Picture:
+    """Draw for each model which words the guess at each position sees."""
+    rows = [
+        (each.model, each.words[row], each.words[column], number + 1)
+        for each in result.sees
+        for number, reader in enumerate(each.readers)
+        for row, words in enumerate(reader)
+        for column, seen in enumerate(words) if seen
+    ]  # fmt: skip
+    says = "; ".join(f"{each.model}: {each.says}" for each in result.sees)
+    return picture(
+        "variants-sees",
+        lambda width: _masks(result, width),
+        alt=f"Which words the guess at each position sees. {says}.",
+        table=rows,
+        columns=("model", "guess at", "sees", "reader"),
+    )
+
+
+def _masks(result: VariantsResult, width: int) -> Html:
+    """Draw the matrices side by side, or below each other where there is no room."""
+    words = [(word, None) for word in result.sees[0].words]
+    count, names, cell = len(words), 56, 26
+    block, tall = names + count * cell, 74 + count * cell
+    across = max(1, min(len(result.sees), width // (block + 20)))
+    parts: list[Html] = []
+    for number, each in enumerate(result.sees):
+        x, y = number % across * (width // across), number // across * tall
+        grid = Matrix(x + names, y + 66, cell, cell)
+        parts += [tag("text", each.model, x=x, y=y + 12, class_="bx-svg-strong")]
+        parts += grid.rows(words)
+        parts += grid.columns(words, slanted=True)
+        for row, column in product(range(count), range(count)):
+            seen = [n for n, reader in enumerate(each.readers) if reader[row][column]]
+            sign = "?" if row == column else str(seen[0] + 1) if seen else ""
+            depth = (0.25 + 0.35 * (1 - seen[0])) if seen else 0.0
+            parts += grid.cell(row, column, depth, sign, inset=1)
+    return svg(width, -(-len(result.sees) // across) * tall, *parts)
+
+
 # -- ideas -----------------------------------------------------------------------------------------
 
 
@@ -206,7 +256,12 @@ def screen(result: VariantsResult, model: str = "") -> Screen:
     """Say what is shown; a page names the model, and links the lab and the papers."""
     return Screen(
         headline(result),
-        (bars(result), fold("What was new in each model", ideas(result, "lab" if model else ""))),
+        (
+            bars(result),
+            _SEES,
+            masks(result),
+            fold("What was new in each model", ideas(result, "lab" if model else "")),
+        ),
         answer=tag("div", _explained(), headline(result), class_="bx-headline bx-va-headline"),
     )
 

@@ -27,8 +27,6 @@ HEADS: dict[Of, type[BertPreTrainedModel]] = {
 """The class whose head answers."""
 
 Method = Literal["integrated_gradients", "occlusion", "shapley", "attention"]
-Operator = Literal["mask", "attention"]
-"""How pieces are hidden; see `bert_core.analysis.masking`."""
 
 METHODS: tuple[Method, ...] = Method.__args__  # type: ignore[attr-defined]
 SIGNED: tuple[Method, ...] = METHODS[:3]
@@ -104,8 +102,7 @@ class Story:
     gap: Annotated[
         float | None,
         "of a method whose scores sum to `value` minus `empty`: how far they are from it, as a "
-        "share of it; else null. Integrated gradients with another baseline than [MASK] sum to the"
-        " difference from that baseline",
+        "share of it; else null",
     ]
     steps: Annotated[int, "points of the path, or orders of the words; 0 if the method has none"]
     passes: Annotated[int, "texts that the model read for it"]
@@ -132,9 +129,6 @@ class Curve:
 class Check:
     """Whether scores are true to the model: pieces are hidden in their order, and at random."""
 
-    operator: Annotated[
-        Operator, "how a piece is hidden: replaced by [MASK], or removed from attention"
-    ]
     shown: Annotated[Curve, "hidden in the order of the scores"]
     mean: Annotated[Curve, "mean of 20 random orders"]
     low: Annotated[Curve, "5 % of the random orders are lower"]
@@ -154,13 +148,12 @@ class Check:
 class WhyResult:
     """Which words an answer depends on, and a test of that."""
 
-    ANSWER: ClassVar = ("model", "of", "explained", "baseline", "words", "story", "check",
+    ANSWER: ClassVar = ("model", "of", "explained", "words", "story", "check",
                         "untrained", "part", "read_as")  # fmt: skip
 
     model: Annotated[str, "the name of the model"]
     of: Annotated[Of, "whose answer is explained"]
     explained: Annotated[Explained, "the answer"]
-    baseline: Annotated[str, "what integrated gradients compare words with"]
     words: Annotated[tuple[Word, ...], "the words of the input"]
     story: Annotated[Story, "their scores"]
     check: Annotated[

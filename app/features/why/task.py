@@ -9,7 +9,7 @@ the test when it is asked for.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 import torch
@@ -24,7 +24,6 @@ from app.features.why.result import (
     Explained,
     Method,
     Of,
-    Operator,
     Place,
     Story,
     WhyResult,
@@ -39,9 +38,6 @@ from bert_core.analysis.masking import free_tokens, masked_values
 from bert_core.model.pretrained import BertPreTrainedModel
 
 T = TypeVar("T")
-Baseline = Literal["[MASK]", "[PAD]", "[UNK]", "zero"]
-BASELINES: dict[Baseline, str] = {"[MASK]": "[MASK]", "[PAD]": "[PAD]", "[UNK]": "[UNK]",
-                                  "zero": "zero"}  # fmt: skip
 _KEPT = 4000  # bytes of a kept result for each word, at most
 _AT_ONCE = 2048  # tokens that the library reads in one step on a processor
 _LONG = 64  # tokens from which fewer orders are drawn: the work grows with the cube of the length
@@ -57,8 +53,6 @@ def why(
     target: Annotated[str, Field("What is explained", key="why_target", lines=1)] = "",
     place: Annotated[int, Field("Which mask or name?", key="why_place", low=1, high=100)] = 1,
     method: Annotated[Method, Field("Method", key="why_method")] = "integrated_gradients",
-    baseline: Annotated[Baseline, Field("Integrated gradients compare with")] = "[MASK]",
-    operator: Annotated[Operator, Field("Pieces are hidden by")] = "mask",
     check: Annotated[bool, Field("Is this true to the model?")] = True,
     progress: Progress | None = None,
 ) -> WhyResult:
@@ -75,9 +69,6 @@ def why(
             (classification).
         place: which mask (fill_mask) or which name (ner), counted from 1.
         method: how the words are scored; attention is there for contrast.
-        baseline: what integrated gradients compare each word with.
-        operator: how pieces are hidden to test the scores: replaced by [MASK], or removed from
-            attention.
         check: whether the scores are tested; not where a score is explained, which is no
             probability that could fall.
         progress: called with the work done and the total; an exception it raises cancels.
@@ -87,17 +78,14 @@ def why(
     """
     one = asked(engine, of, text, text_pair, target, place)
     work = _Work(engine, one, progress)
-    against = (baseline,) if method == "integrated_gradients" else ()
-    story, order = work.kept(("story", method, *against), lambda: _scored(work, method, baseline))
+    story, order = work.kept(("story", method), lambda: _scored(work, method))
     tested = None
     if check and work.is_share:
-        key = ("check", operator, method, *against)
-        tested = work.kept(key, lambda: _check(work, order, operator))
+        tested = work.kept(("check", method), lambda: _check(work, order))
     return WhyResult(
         model=engine.provenance.name,
         of=of,
         explained=work.kept(("explained",), lambda: _explained(work)),
-        baseline=baseline,
         words=words(one),
         story=story,
         check=tested,
@@ -150,30 +138,17 @@ class _Work:
         )
 
 
-def _scored(work: _Work, method: Method, baseline: Baseline) -> tuple[Story, tuple[int, ...]]:
+def _scored(work: _Work, method: Method) -> tuple[Story, tuple[int, ...]]:
     """Return what a method says of the words, and the order of the pieces."""
-    arguments = options(method, baseline, len(work.asked.encoding))
+    orders = _FEW if len(work.asked.encoding) > _LONG else _ORDERS
     found = work.run(
         lambda model, encoding, target, report: attribute(
-            model, encoding, target, **arguments, progress=report
+            model, encoding, target, method=method, orders=orders, progress=report
         )
     )
     scores = tuple(each.score for each in by_word(found.scores, work.asked.encoding))
     gap = found.gap if method in COMPLETE else None
     return Story(method, scores, gap, found.steps, found.passes), found.order
-
-
-def options(method: Method, baseline: str = "[MASK]", tokens: int = 0) -> dict[str, Any]:
-    """Return the arguments of `attribute` for a method and a number of tokens.
-
-    >>> options("shapley", tokens=20)
-    {'method': 'shapley', 'orders': 10}
-    """
-    if method == "integrated_gradients":
-        return {"method": method, "baseline": baseline}
-    if method == "shapley":
-        return {"method": method, "orders": _FEW if tokens > _LONG else _ORDERS}
-    return {"method": method}
 
 
 def _explained(work: _Work) -> Explained:
@@ -203,16 +178,16 @@ def _explained(work: _Work) -> Explained:
     )
 
 
-def _check(work: _Work, order: tuple[int, ...], operator: Operator) -> Check:
+def _check(work: _Work, order: tuple[int, ...]) -> Check:
     """Hide pieces in the order of the scores, and in random orders."""
     (found,) = work.run(
         lambda model, encoding, target, report: measure_orders(
-            model, encoding, target, (order,), operator, report
+            model, encoding, target, (order,), "mask", report
         )
     )
     chance = found.random
     bands = (chance.deletion, chance.insertion, chance.comprehensiveness, chance.sufficiency)
-    return Check(operator, _curve(found), *(_edge(bands, edge) for edge in ("mean", "low", "high")))
+    return Check(_curve(found), *(_edge(bands, edge) for edge in ("mean", "low", "high")))
 
 
 def _curve(found: Faithfulness) -> Curve:

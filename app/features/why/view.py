@@ -144,9 +144,6 @@ def sums(result: WhyResult) -> Html:
     total = sum(result.story.scores)
     change = result.explained.value - result.explained.empty
     says = f"Sum {signed(total, 2)} of {signed(change, 2)} {result.explained.unit}".rstrip()
-    other = result.baseline != "[MASK]" and result.story.method == "integrated_gradients"
-    if other:
-        says = f"Sum {signed(total, 2)} {result.explained.unit} from {result.baseline}"
     gap = result.story.gap
     if gap is not None:
         says += f": completeness gap {percent(gap, 2, counted=True)}"
@@ -210,8 +207,6 @@ def snippet(result: WhyResult) -> str:
     kind = HEADS[result.of].__name__
     texts = ", ".join(repr(each) for each in read_texts(result))
     method = result.story.method
-    other = method == "integrated_gradients" and result.baseline != "[MASK]"
-    more = f", baseline={result.baseline!r}" if other else ""
     return f"""from bert_core import {kind}, load_tokenizer
 from bert_core.analysis import Target, attribute, by_word, faithfulness
 
@@ -219,7 +214,7 @@ tokenizer = load_tokenizer({result.model!r})
 model = {kind}.from_pretrained({result.model!r})
 encoding = tokenizer.encode({texts})
 target = {result.explained.code}
-found = attribute(model, encoding, target, method={method!r}{more})
+found = attribute(model, encoding, target, method={method!r})
 for word in by_word(found.scores, encoding):
     print(word.text, word.score)
 print("completeness gap", found.gap)

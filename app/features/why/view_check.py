@@ -2,21 +2,17 @@
 
 from functools import partial
 
-from app.features.why.result import LEAST, Check, Curve, Method, Operator, WhyResult
+from app.features.why.result import Check, Curve, Method, WhyResult
 from app.words.blocks import hint, line, ticked
 from app.words.html import Html, tag
 from app.words.panel import NAME, Ends, Panel
-from app.words.pictures import Picture, beside, picture, svg
+from app.words.pictures import Picture, beside, picture
 
 NAMES: dict[Method, str] = {
     "integrated_gradients": "Integrated gradients",
     "occlusion": "Occlusion",
     "shapley": "Shapley values",
     "attention": "Attention",
-}
-OPERATORS: dict[Operator, str] = {
-    "mask": "replaced by [MASK]",
-    "attention": "removed from attention",
 }
 _VERDICTS = {
     True: "Survives deletion:",
@@ -47,32 +43,19 @@ def verdict(check: Check) -> Html:
     survives = check.survives
     return tag(
         "div",
-        tag("div", gauge(check), class_="bx-why-gauge"),
         tag("p", tag("strong", ticked(survives, _VERDICTS[survives])), " ", numbers, "."),
         class_="bx-why-verdict",
     )
 
 
-def gauge(check: Check) -> Html:
-    """Draw the fall of the probability in the order of the scores compared with random orders."""
-    shown, mean = check.shown.comprehensiveness, check.mean.comprehensiveness
-    low, high = check.low.comprehensiveness, check.high.comprehensiveness
-    panel = Panel((6, 174), (4, 22), (min(0.0, low, shown), max(high, shown, LEAST)))
-    panel.level(0.5)
-    panel.span((low, high), class_="bx-why-band")
-    panel.post(mean, class_="bx-why-mean")
-    panel.dot(shown, 0.5, 6, class_="bx-why-dot")
-    return svg(180, 26, *panel.drawn)
-
-
 def explanation(check: Check) -> Html:
     """Explain what the curves show."""
     more = hint(
-        "Pieces are hidden step by step, those with the highest score first; hidden pieces are "
-        f"{OPERATORS[check.operator]}. If the scores are true to the model, the probability must "
-        "fall fast (deletion), and the few strongest pieces alone must bring it back (insertion). "
-        "The verdict compares the mean fall of the probability when the strongest 10 to 50 % of "
-        "the pieces are hidden (comprehensiveness; DeYoung et al. 2020)."
+        "Pieces are replaced by [MASK] step by step, those with the highest score first. If the "
+        "scores are true to the model, the probability must fall fast (deletion), and the few "
+        "strongest pieces alone must bring it back (insertion). The verdict compares the mean fall "
+        "of the probability when the strongest 10 to 50 % of the pieces are hidden "
+        "(comprehensiveness; DeYoung et al. 2020)."
     )
     return tag("div", more, line("Grey band: 20 random orders, without the outer 5 %."))
 

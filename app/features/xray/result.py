@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.records.results import Calibration, CellArithmetic
+from app.records.results import Calibration
 
 Floats = NDArray[np.float32]
 Kind = Literal["word", "start", "end", "entity", "label", "next"]
 Ask = Literal["auto", "word", "start", "end", "entity", "label", "next"]
-Mode = Literal["mean", "zero", "resample"]
+Mode = Literal["mean", "zero"]
 Lens = Literal["affine", "raw"]
 Place = Literal["head", "attention", "feed_forward"]
 
@@ -189,9 +189,7 @@ class XrayResult:
         'what is switched off: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and '
         "feed-forward block",
     ]
-    mode: Annotated[
-        Mode, "what replaces it: the mean activation over many texts, zero, or that of another text"
-    ]
+    mode: Annotated[Mode, "what replaces it: the mean activation over many texts, or zero"]
     path: Annotated[
         tuple[LayerReading, ...], "what the lens says after each layer at the piece that is asked"
     ]
@@ -208,7 +206,6 @@ class XrayResult:
     ]
     text: Annotated[str, "the first text that the model reads"]
     pair: Annotated[str, 'the second text; "" for none']
-    other: Annotated[str, 'the text whose activations replace what is off; "" for none']
     readings: Annotated[Readings, "what the lens says everywhere"]
     changes: Annotated[Changes, "how much each layer does to each piece"]
     attentions: Annotated[tuple[Floats, ...], "L arrays (H, T, T); rows are the pieces that look"]
@@ -238,31 +235,3 @@ class XrayResult:
     def parts_off(self) -> tuple[Part, ...]:
         """What is switched off."""
         return read_parts(" ".join(self.off))
-
-
-@dataclass(frozen=True, slots=True)
-class Spared:
-    """How much of the model one answer can do without."""
-
-    off: Annotated[
-        tuple[Part, ...],
-        "the parts switched off, from the least important on, with the answer unchanged",
-    ]
-    of: Annotated[int, "number of parts tried: all heads and feed-forward blocks"]
-    breaking: Annotated[
-        Part | None, "the part with which the answer would change; None if it never does"
-    ]
-    answer: Annotated[str, "what the answer would become then"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CellPath:
-    """One number of a head, and what comes of it."""
-
-    arithmetic: Annotated[CellArithmetic, "from query and key to the number"]
-    value: Annotated[float, "length of the value vector of the piece that is looked at"]
-    added: Annotated[
-        float, "length of what this cell adds to the piece that looks, after the output projection"
-    ]
-    head: Annotated[float, "length of what the whole head adds to this piece"]
-    block: Annotated[float, "length of what all heads together add to it, with the biases"]

@@ -1,13 +1,12 @@
 """Two sentences, and which activations carry the difference between their answers."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Grid = NDArray[np.float64]
-Site = Literal["layer", "attention", "feed_forward"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +18,7 @@ class Patching:
     """
 
     ANSWER: ClassVar = (
-        "tokens", "other_tokens", "answers", "target", "values", "site", "restored", "lost",
+        "tokens", "other_tokens", "answers", "target", "values", "restored", "lost",
         "heads_restored", "heads_lost",
     )  # fmt: skip
 
@@ -31,11 +30,6 @@ class Patching:
     target: Annotated[str, "what is measured, in the words of the library"]
     is_contrast: Annotated[bool, "whether that is the difference of the logits of two words"]
     values: Annotated[tuple[float, float], "the target for the first and for the second sentence"]
-    site: Annotated[
-        Site,
-        "what is patched at each piece: the output of the layer, or what its attention or its "
-        "feed-forward block adds",
-    ]
     restored: Annotated[
         Grid,
         "(L, T): how much of the first answer comes back if the run of the second sentence gets "

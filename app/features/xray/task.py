@@ -1,7 +1,6 @@
 """One text on its way through the whole model, and what its answer needs.
 
-`xray` is the task. `task_run` runs the model, `task_ranking` asks which parts matter, and
-`task_zoom` explains one number of one head.
+`xray` is the task. `task_run` runs the model, and `task_ranking` asks which parts matter.
 """
 
 from dataclasses import replace
@@ -59,7 +58,6 @@ def xray(
     answer: Annotated[str, Field("Answer to follow", lines=1)] = "",
     off: Annotated[str, Field("Switched off", lines=1)] = "",
     mode: Annotated[Mode, Field("Replaced by")] = "mean",
-    other: Annotated[str, Field("Other text that replaces it", lines=1)] = "",
     lens: Annotated[Lens, Field("Lens")] = "affine",
     rank: Annotated[bool, Field("Rank all parts")] = False,
     progress: Progress | None = None,
@@ -79,9 +77,7 @@ def xray(
             of the whole model.
         off: what is switched off, for example "2.7 2.a 2.f": head 7 of layer 2, and its attention
             and feed-forward blocks.
-        mode: what replaces it: the "mean" activation over many texts, "zero", or "resample", that
-            of another text.
-        other: that other text, with the same number of pieces.
+        mode: what replaces it: the "mean" activation over many texts, or "zero".
         lens: whether vectors are mapped to the last layer before the head reads them ("affine"),
             or not ("raw").
         rank: whether each part is also switched off alone, to see which parts the answer needs.
@@ -90,16 +86,10 @@ def xray(
         InputError: a text is empty or too long, the model cannot answer, or there is no such
             piece, word, label or part.
     """
-    check_text(text + text_pair + other)
-    mask = engine.tokenizer.mask_token
-    (text, a), (text_pair, b), (other, c) = (
-        read_signs(each, mask) for each in (text, text_pair, other)
+    check_text(text + text_pair)
+    (text, a), (text_pair, b) = (
+        read_signs(each, engine.tokenizer.mask_token) for each in (text, text_pair)
     )
-    if mode == "resample" and (off or rank) and not other.strip():
-        raise InputError(
-            "What is off takes its activations from another text, which is missing. Write one with "
-            "the same number of pieces."
-        )
     kind = fitting(engine, text, text_pair) if ask == "auto" else ask
     read = Text(
         engine,
@@ -108,7 +98,6 @@ def xray(
         lens,
         checked(engine, read_parts(off)),
         mode,
-        engine.tokenizer.encode(other) if other.strip() else None,
     )
     whole = see(read.whole, progress)
     if ask == "auto" and kind == "entity" and not any(_named(read, whole)):
@@ -122,7 +111,7 @@ def xray(
     question = _question(read, position, before[-1], answer)
     after = layer_scores(read, now, position) if read.off else before
     result = _result(read, question, now, (before, after))
-    result = replace(result, read_as=tuple(dict.fromkeys(a + b + c)))
+    result = replace(result, read_as=tuple(dict.fromkeys(a + b)))
     if not rank:
         return result
     return replace(result, ranking=rank_parts(read, question, progress))
@@ -258,7 +247,6 @@ def _result(
         sides=tuple(text.encoding.sequence_ids),
         text=text.encoding.text,
         pair=text.encoding.text_pair or "",
-        other=text.source.text if text.source else "",
         readings=Readings(text.lens, names, seen.shares, seen.agreement),
         changes=seen.changes,
         attentions=seen.attentions,

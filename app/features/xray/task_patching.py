@@ -15,7 +15,7 @@ from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.features.xray.result import Ask, XrayResult
-from app.features.xray.result_patching import Grid, Patching, Site
+from app.features.xray.result_patching import Grid, Patching
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, text_of
 from app.features.xray.task_target import name_of, number_of, target_of
@@ -59,7 +59,6 @@ def xray_patching(
     ask: Annotated[Ask, Field("What is asked")] = "auto",
     at: Annotated[int | None, Field("Piece that is asked", low=0)] = None,
     answers: Annotated[str, Field("Answers compared, as in: is / are", lines=1)] = "",
-    site: Annotated[Site, Field("Replaced at each piece")] = "layer",
     progress: Progress | None = None,
 ) -> Patching:
     """Find out which activations carry the difference between two sentences.
@@ -73,15 +72,13 @@ def xray_patching(
         at: the piece that is asked; if empty, the one that fits.
         answers: for a hidden word, the two words that are compared; "" for the first guess of
             each sentence.
-        site: what is replaced at each piece: the output of the "layer", or what its "attention" or
-            its "feed_forward" block adds.
 
     Raises:
         InputError: the sentences differ in length or are equal; or see `xray`.
     """
     check_text(against)
     result = xray(engine, text, text_pair=text_pair, ask=ask, at=at)
-    return patching(engine, result, against, answers=answers, site=site, progress=progress)
+    return patching(engine, result, against, answers=answers, progress=progress)
 
 
 def patching(
@@ -90,7 +87,6 @@ def patching(
     other: str,
     *,
     answers: str = "",
-    site: Site = "layer",
     progress: Progress | None = None,
 ) -> Patching:
     """Find out which activations carry the difference between two sentences.
@@ -104,7 +100,6 @@ def patching(
         other: the second sentence, with as many pieces; it has the same second text.
         answers: for a hidden word, the two words that are compared, as in "is / are"; "" for the
             first guess of each sentence, or, if that is the same, its log-probability.
-        site: what is patched at each piece.
         progress: called with the layers done and their number, both directions together.
 
     Raises:
@@ -117,10 +112,10 @@ def patching(
     )
     _check(clean.encoding, corrupt.encoding)
     target, names = _target(clean, corrupt, result, answers)
-    key = (*clean.key, *corrupt.key, target, site)
+    key = (*clean.key, *corrupt.key, target)
     return RECENT.get(
         ("xray patching", *key),
-        make=lambda: _patch(clean, corrupt, target, names, site, progress),
+        make=lambda: _patch(clean, corrupt, target, names, progress),
         size=lambda made: 4 * made.restored.nbytes,
     )
 
@@ -170,12 +165,11 @@ def _patch(
     corrupt: Text,
     target: Target,
     names: tuple[str, str],
-    site: Site,
     progress: Progress | None,
 ) -> Patching:
     grids: list[Grid] = []
     layers = clean.engine.provenance.layers
-    for place in (site, "head"):
+    for place in ("layer", "head"):
         for direction in ("denoise", "noise"):
             given = (clean.model, clean.encoding, corrupt.encoding, target, place)
             rows = patching_by_layer(*given, direction=direction)
@@ -192,7 +186,6 @@ def _patch(
         target=str(target),
         is_contrast=target.kind == "token_difference",
         values=(_value(clean, target), _value(corrupt, target)),
-        site=site,
         restored=grids[0],
         lost=1 - grids[1],
         heads_restored=grids[2],

@@ -1,15 +1,15 @@
 """Which parts matter for one answer: each is switched off, and the answer is asked again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
-from app.features.xray.result import Part, PartEffect, Question, Spared, read_parts
-from app.features.xray.task_run import Text, prepare, scores
-from app.features.xray.task_target import name_of, sign, target_of
-from bert_core.analysis import effects_by_layer, run
+from app.features.xray.result import Part, PartEffect, Question
+from app.features.xray.task_run import Text, prepare
+from app.features.xray.task_target import sign, target_of
+from bert_core.analysis import effects_by_layer
 from bert_core.analysis.forward import Floats
 from bert_core.reading.running import Progress
 
@@ -30,7 +30,7 @@ def rank_parts(
         Every part, what is needed most first.
     """
     return RECENT.get(
-        ("xray ranking", *text.whole.key, text.mode, text.key[-1], question),
+        ("xray ranking", *text.whole.key, text.mode, question),
         make=lambda: _rank(text, question, progress),
         size=lambda made: 100 * len(made),
     )
@@ -41,7 +41,7 @@ def _rank(text: Text, question: Question, progress: Progress | None) -> tuple[Pa
         prepare(text)
     target = target_of(question.kind, question.position, question.chosen)
     model, encoding = text.model, text.encoding
-    layers = effects_by_layer(model, encoding, target, text.mode, source=text.source)
+    layers = effects_by_layer(model, encoding, target, text.mode)
     found: list[PartEffect] = []
     count, towards = text.engine.provenance.layers, sign(question.kind, question.chosen)
     for layer in range(count):
@@ -61,47 +61,3 @@ def _parts(layer: int, heads: Floats, blocks: Floats) -> Iterator[tuple[Part, fl
             yield Part(layer, "head", head), effect
     yield Part(layer, "attention"), float(blocks[0])
     yield Part(layer, "feed_forward"), float(blocks[1])
-
-
-def spare(
-    text: Text,
-    question: Question,
-    ranking: Sequence[PartEffect],
-    progress: Progress | None = None,
-) -> Spared:
-    """Switch off one part after the other, the least important first, until the answer changes.
-
-    Heads and feed-forward blocks count; an attention block is only its heads. The order is that
-    of the effects of single parts, closest to 0 first.
-    """
-    singles = sorted(ranking, key=lambda each: abs(each.effect))
-    order = [part for each in singles for part in read_parts(each.part)]
-    order = [part for part in order if part.place != "attention"]
-    whole = _answer(text, (), question)
-    off: list[Part] = []
-    for part in order:
-        found = _answer(text, (*off, part), question)
-        if found != whole:
-            return Spared(tuple(off), len(order), part, name_of(text, found))
-        off.append(part)
-        if progress is not None:
-            progress(len(off), len(order))
-    return Spared(tuple(off), len(order), None, "")
-
-
-def _answer(text: Text, off: tuple[Part, ...], question: Question) -> int:
-    """Return the number of the answer with some parts off."""
-
-    def work() -> int:
-        outputs = run(
-            text.model,
-            text.encoding,
-            interventions=text.without(off).interventions(),
-            attentions=False,
-            hidden_states=False,
-            logits=False,
-        )
-        here = slice(question.position, question.position + 1) if text.piecewise else slice(None)
-        return int(scores(text, outputs.last_hidden_state[:, here]).flatten().argmax())
-
-    return PROCESSOR.run(work, tokens=len(text.encoding))

@@ -27,6 +27,7 @@ from bert_core import (
 )
 from bert_core.analysis import Attention, FeedForward, Heads, Intervention, fitted, lens_states
 from bert_core.analysis.forward import Activations, head_outputs, record
+from bert_core.analysis.head_statistics import HeadName, name_heads, text_statistics
 from bert_core.analysis.interventions import Edits
 from bert_core.errors import InputError
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -55,17 +56,11 @@ class Text:
     lens: Annotated[Lens, "how hidden states are prepared for the head"] = "affine"
     off: Annotated[tuple[Part, ...], "the parts that are off"] = ()
     mode: Annotated[Mode, "what replaces them"] = "mean"
-    other: Annotated[Encoding | None, 'the text that replaces them in the mode "resample"'] = None
 
     @property
     def model(self) -> BertPreTrainedModel:
         """The class that answers."""
         return self.engine.model(CLASSES[self.kind])
-
-    @property
-    def source(self) -> Encoding | None:
-        """What the library calls the source of a mode."""
-        return self.other if self.mode == "resample" else None
 
     @property
     def temperature(self) -> float:
@@ -81,7 +76,7 @@ class Text:
     @property
     def whole(self) -> "Text":
         """The same text with everything on."""
-        return replace(self, off=(), mode="mean", other=None)
+        return replace(self, off=(), mode="mean")
 
     def without(self, parts: tuple[Part, ...]) -> "Text":
         """The same text with other parts off."""
@@ -90,11 +85,10 @@ class Text:
     @property
     def key(self) -> tuple[object, ...]:
         """Everything that what is seen depends on."""
-        here, there = self.encoding, self.source
+        here = self.encoding
         return (
             *("xray", self.engine.provenance.fingerprint, id(self.model), self.lens, self.off),
             *(self.kind, self.mode, tuple(here.input_ids), tuple(here.token_type_ids)),
-            tuple(there.input_ids) if there else (),
         )
 
     def interventions(self) -> list[Intervention]:
@@ -106,11 +100,8 @@ class Text:
                 heads.setdefault(part.layer, []).append(part.head)
             else:
                 block = Attention if part.place == "attention" else FeedForward
-                found.append(block(part.layer, mode=self.mode, source=self.source))
-        return found + [
-            Heads(layer, those, mode=self.mode, source=self.source)
-            for layer, those in heads.items()
-        ]
+                found.append(block(part.layer, mode=self.mode))
+        return found + [Heads(layer, those, mode=self.mode) for layer, those in heads.items()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +136,12 @@ def text_of(engine: Engine, result: XrayResult) -> Text:
         result.readings.lens,
         result.parts_off,
         result.mode,
-        engine.tokenizer.encode(result.other) if result.other else None,
     )
+
+
+def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadName, ...], ...]:
+    """Name what every head does in this text, with what is off taken into account."""
+    return name_heads(text_statistics(result.attentions, text_of(engine, result).encoding))
 
 
 def see(text: Text, progress: Progress | None = None) -> Seen:

@@ -36,8 +36,7 @@ def snippet(result: XrayResult, model: str) -> str:
         "label": ("BertForSequenceClassification", f"classification({chosen})"),
         "next": ("BertForNextSentencePrediction", "next_sentence()"),
     }[question.kind]
-    source = f", source=tokenizer.encode({result.other!r})" if result.other else ""
-    changes = "".join(f"    {_written(part, result.mode, source)},\n" for part in result.parts_off)
+    changes = "".join(f"    {_written(part, result.mode)},\n" for part in result.parts_off)
     return f"""\
 from bert_core import {cls}, load_tokenizer
 from bert_core.analysis import Attention, FeedForward, Heads, Target, head_effects, run
@@ -52,12 +51,12 @@ target = Target.{target}
 print(target, target.read(model, outputs.last_hidden_state).item())
 
 # which head matters for this answer: (layers, heads)
-print(head_effects(model, text, target, {result.mode!r}{source}).round(2))
+print(head_effects(model, text, target, {result.mode!r}).round(2))
 """
 
 
-def _written(part: Part, mode: Mode, source: str) -> str:
+def _written(part: Part, mode: Mode) -> str:
     """Write a part that is off as the library takes it."""
     kind = {"head": "Heads", "attention": "Attention", "feed_forward": "FeedForward"}[part.place]
     where = f"{part.layer}, {part.head}" if part.place == "head" else str(part.layer)
-    return f"{kind}({where}, mode={mode!r}{source})"
+    return f"{kind}({where}, mode={mode!r})"

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from app.features.xray.result_patching import Grid, Patching, Site
+from app.features.xray.result_patching import Grid, Patching
 from app.words.blocks import hint
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
@@ -16,11 +16,6 @@ TITLE = "Patching"
 EXAMPLE = {
     "text": "My uncle said that [MASK] was tired.",
     "second": "My niece said that [MASK] was tired.",
-}
-SITES: dict[Site, str] = {
-    "layer": "outputs of layers",
-    "attention": "attention blocks",
-    "feed_forward": "feed-forward blocks",
 }
 RESTORED, LOST = "restored", "lost"
 NAMES = {

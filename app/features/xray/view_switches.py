@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.features.xray.result import Part, Spared, XrayResult, all_parts, names_of, read_parts
+from app.features.xray.result import Part, XrayResult, all_parts, names_of, read_parts
 from app.features.xray.view_words import effect_words, measure, times
-from app.words.blocks import hint, line
+from app.words.blocks import hint
 from app.words.format import count, signed
 from app.words.html import Html, tag, visible
 from app.words.panel import NAME, Panel
@@ -16,11 +16,7 @@ SHOWN = 12
 """Parts drawn: those needed most."""
 
 _ROW, _NAME, _NUMBER = 26, 128, 56
-_WHAT = {
-    "mean": "its mean over many texts",
-    "zero": "zero",
-    "resample": "what the other text has there",
-}
+_WHAT = {"mean": "its mean over many texts", "zero": "zero"}
 RANK_HELP = (
     "Switches off each head and block, one at a time, and measures how the answer changes. “Off "
     "means”, under Settings, chooses what takes its place."
@@ -148,14 +144,3 @@ def ranking_line(result: XrayResult) -> Html:
         ),
         class_="bx-xr-ranking",
     )
-
-
-def spared_line(found: Spared, answer: str) -> Html:
-    """Say how much of the model this answer can do without."""
-    says = (
-        f"{len(found.off)} of {found.of} heads and feed-forward blocks can be switched off "
-        f"together, the least important first, and the answer is still {visible(answer)}"
-    )
-    if found.breaking is None:
-        return line(f"{says}.")
-    return line(f"{says}. With {found.breaking.words} off too, it becomes {visible(found.answer)}.")

@@ -21,7 +21,7 @@ ASKS: dict[Ask, str] = {
 MATTERS = "Which parts matter?"
 """What the button says; the tab is shorter."""
 
-MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
+MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
 READS: dict[Lens, str] = {
     "affine": "The head was trained on the last layer, so a linear map, fitted on 100 texts, first "

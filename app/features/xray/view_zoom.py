@@ -1,9 +1,8 @@
-"""The zoom: the way back, the heads of a layer, and what comes of one number."""
+"""The zoom: the way back, and the heads of a layer."""
 
 from collections.abc import Sequence
 
-from app.features.xray.result import CellPath, XrayResult
-from app.features.xray.view_words import piece
+from app.features.xray.result import XrayResult
 from app.words.blocks import hint, pick
 from app.words.format import percent
 from app.words.html import Html, tag
@@ -13,18 +12,16 @@ from bert_core.analysis.head_statistics import HeadName
 
 _SIDE = 120
 Zoom = tuple[int, ...]
-"""What is open: () for the whole model, then layer, head, and the two pieces of a cell."""
+"""What is open: () for the whole model, then layer and head."""
 
 
-def crumbs(result: XrayResult, zoom: Zoom) -> Html:
+def crumbs(zoom: Zoom) -> Html:
     """Draw the way back: each step is a button, and Escape takes the last one."""
     names = ["Whole model"]
     if zoom:
         names.append(f"Layer {zoom[0]}")
     if len(zoom) > 1:
         names.append(f"Head {zoom[1]}")
-    if len(zoom) > 3:
-        names.append(f"{piece(result, zoom[2])} → {piece(result, zoom[3])}")
     steps = [
         tag("button", name, type="button", class_="bx-button", data_pick="back", data_value=level,
             data_escape="" if level == len(names) - 2 else None)
@@ -72,18 +69,3 @@ def _head(result: XrayResult, layer: int, head: int, note: HeadName, effect: flo
         "button", small, tag("span", name), tag("small", note.name), data_say="", aria_label=says,
         class_="bx-xr-head", **pick("head", head, stop=head == 0, element="button"),
     )  # fmt: skip
-
-
-def value_step(result: XrayResult, path: CellPath) -> Html:
-    """Say what comes of the number: the value that it weighs, and what that adds."""
-    cell = path.arithmetic
-    layer, head = cell.place
-    return tag(
-        "p",
-        f"What comes of it: {cell.value:.4g} times the value vector of "
-        f"{piece(result, cell.column)} (length {path.value:.4g}) passes through the output "
-        f"projection and adds a vector of length {path.added:.4g} to {piece(result, cell.row)}. "
-        f"Head {head} as a whole adds one of length {path.head:.4g} there; all heads of layer "
-        f"{layer} and the bias together, one of length {path.block:.4g}.",
-        class_="bx-xr-value",
-    )

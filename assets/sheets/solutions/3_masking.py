@@ -6,10 +6,8 @@ from torch import Tensor
 
 # %% blank choose
 def choose(special: Tensor, rate: float, generator: torch.Generator) -> Tensor:
-    """Choose pieces at random: (B, T) true or false, from special (B, T)."""
-    noise = torch.rand(special.shape, generator=generator).masked_fill(special, 2)
-    wanted = ((~special).sum(1, keepdim=True) * rate).round().clamp(min=1)
-    return noise.argsort(1).argsort(1) < wanted
+    """Choose tokens at random: (B, T) true or false, from special (B, T)."""
+    return (torch.rand(special.shape, generator=generator) < rate) & ~special
 
 
 # %% blank corrupt
@@ -26,7 +24,7 @@ def corrupt(
 
 # %% blank masked_loss
 def masked_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean cross-entropy of the pieces with a label."""
+    """Return the mean cross-entropy of the tokens with a label."""
     kept = labels != -100
     chances = logits[kept].log_softmax(-1)
     return -chances.gather(1, labels[kept][:, None]).mean()

@@ -1,11 +1,10 @@
-"""Archives at an http(s) address: download, unpack, and revalidate on later loads.
+"""Archives at an http(s) address: downloaded and unpacked once, and again only where asked.
 
-A later load asks the server whether the archive has changed (one short request). If it has not, or
-if the server cannot be reached, the unpacked copy is used. Proxies and certificates come from the
-environment, as in `requests`. A download that is interrupted begins anew.
+Proxies and certificates come from the environment, as in `requests`. A download that is interrupted
+begins anew.
 """
 
-import logging
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -16,49 +15,36 @@ from bert_core.checkpoints.sources.cache import (
     disk_error,
     key_of,
     locked,
-    read_record,
     size_text,
-    write_record,
 )
 from bert_core.checkpoints.sources.transfer import Meter
 from bert_core.errors import BertError, DownloadError, InputError
-from bert_core.small_files import file_digest
 
 if TYPE_CHECKING:
     import requests
 
-_LOG = logging.getLogger(__name__)
 _TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two packets
 _CHUNK = 64 * 1024
 
 
-class Unreachable(DownloadError):
-    """The server did not answer, or not to the end; an earlier copy may be used instead."""
+def fetch_archive(address: str, cache: Path, *, again: bool = False) -> Path:
+    """Return the folder of the archive at an address, fetched if it is not here, or `again`.
 
-
-def fetch_archive(address: str, cache: Path) -> Path:
-    """Return the folder of the archive at an address, downloading it if needed."""
+    Raises:
+        DownloadError: the download failed; an earlier copy stays as it was.
+    """
     what, key = shown(address), key_of(address)
-    record, part = cache / "records" / f"{key}.json", cache / "parts" / f"{key}.part"
+    part = cache / "parts" / f"{key}.part"
     try:
-        with locked(cache, key):
-            known = read_record(record)
-            held = unpacked(cache, known.get("folder"))
-            asks = known.get("asks") if held else None
+        with locked(cache, f"{key}.address"):
+            if not again and (held := unpacked(cache, key)):
+                return held
             part.parent.mkdir(parents=True, exist_ok=True)
             try:
-                version = fetch(address, part, asks)
-                if version is None and held is not None:
-                    return held
-                name = file_digest(part)
-                folder = unpack(part, cache, name, what)
-                write_record(record, {"asks": version, "folder": name})
-                return folder
-            except Unreachable as error:
-                if held is None:
-                    raise
-                _LOG.warning("%s The earlier copy is used.", error)
-                return held
+                _fetch(address, part, what)
+                if again:
+                    shutil.rmtree(cache / "archives" / key, ignore_errors=True)
+                return unpack(part, cache, key, what)
             finally:
                 part.unlink(missing_ok=True)
     except BertError:
@@ -67,46 +53,26 @@ def fetch_archive(address: str, cache: Path) -> Path:
         raise disk_error(error, cache, what) from None
 
 
-def fetch(address: str, target: Path, asks: object = None) -> dict[str, str] | None:
-    """Download a file; return headers that ask later whether it is still the same.
-
-    With `asks`, such headers of an earlier download, the result is None if it is.
-
-    Raises:
-        DownloadError: the download failed; the caller removes what `target` has of it.
-    """
+def _fetch(address: str, target: Path, what: str) -> None:
     import requests
 
-    what, headers = shown(address), {"Accept-Encoding": "identity"}
-    if isinstance(asks, dict):
-        headers |= asks
+    headers = {"Accept-Encoding": "identity"}
     try:
         with requests.get(address, headers=headers, stream=True, timeout=_TIMEOUTS) as reply:
-            _check_reply(reply, what)
-            if reply.status_code == requests.codes.not_modified:
-                return None
+            hops = [each.url for each in (*reply.history, reply)]
+            if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
+                raise DownloadError(
+                    f"{what} redirects from https to http, which anyone on the way can alter."
+                )
+            if reply.status_code != requests.codes.ok:
+                status = reply.status_code
+                raise DownloadError(f"{what}: the server answered with an error ({status}).")
             _receive(reply, target, what)
-            if "ETag" in reply.headers:
-                return {"If-None-Match": reply.headers["ETag"]}
-            modified = reply.headers.get("Last-Modified")
-            return {"If-Modified-Since": modified} if modified else {}
     except requests.exceptions.InvalidURL:
         raise InputError(f"{what} is not an address that can be requested.") from None
     except requests.RequestException as error:
         cause = type(error).__name__
-        raise Unreachable(f"{what} cannot be reached ({cause}). Try again later.") from None
-
-
-def _check_reply(reply: "requests.Response", what: str) -> None:
-    hops = [each.url for each in (*reply.history, reply)]
-    if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
-        raise DownloadError(
-            f"{what} redirects from https to http, which anyone on the way can alter."
-        )
-    status = reply.status_code
-    if status not in (200, 304):
-        kind = Unreachable if status >= 500 else DownloadError
-        raise kind(f"{what}: the server answered with an error ({status}).")
+        raise DownloadError(f"{what} cannot be reached ({cause}). Try again later.") from None
 
 
 def _receive(reply: "requests.Response", target: Path, what: str) -> None:

@@ -76,10 +76,8 @@ def unpack(path: Path, cache: Path, key: str, what: str) -> Path:
     return model_folder(folder)
 
 
-def unpacked(cache: Path, key: object) -> Path | None:
+def unpacked(cache: Path, key: str) -> Path | None:
     """Return the model folder of an archive that the cache has; None if it has none."""
-    if not isinstance(key, str) or not key.isalnum():
-        return None
     folder = cache / "archives" / key
     try:
         return model_folder(folder) if folder.is_dir() else None

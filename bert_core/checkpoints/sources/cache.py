@@ -1,12 +1,11 @@
 """The cache for archives and their contents: its folder, inter-process locks, free space.
 
 The folder is `cache_dir=`, else the environment variable `BERT_CORE_CACHE`, else the operating
-system's: `archives/<key>/` has contents, `records/<key>.json` version and folder of the archive at
-an address, `parts/<key>.part` a download in progress, `locks/<key>.lock` is held meanwhile.
+system's: `archives/<key>/` has contents, `parts/<key>.part` a download in progress,
+`locks/<key>.lock` is held meanwhile.
 """
 
 import errno
-import json
 import os
 import shutil
 import sys
@@ -14,10 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from bert_core.errors import DownloadError
-from bert_core.small_files import replacing
 
 CACHE_VARIABLE = "BERT_CORE_CACHE"
 _NAME = "bert_core"
@@ -40,22 +37,6 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
 def key_of(text: str) -> str:
     """Return a safe file name for a path or an address with arbitrary characters."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Return a record; an empty one if it is missing, damaged or not ours."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def write_record(path: Path, values: dict[str, Any]) -> None:
-    """Write a record; a reader sees either the old or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as draft:
-        draft.write_text(json.dumps(values, sort_keys=True), encoding="utf-8")
 
 
 @contextmanager

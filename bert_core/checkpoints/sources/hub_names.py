@@ -15,8 +15,6 @@ from bert_core.checkpoints.settings import CONFIG_NAMES
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
 from bert_core.small_files import listed, shown
 
-# -- models ---------------------------------------------------------------------------------------
-
 # The Hub's rules for `owner/name`: each part has at most 96 characters.
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
@@ -94,8 +92,6 @@ def checked_revision(revision: str | None) -> str:
     return text
 
 
-# -- files ----------------------------------------------------------------------------------------
-
 VOCABULARIES = ("tokenizer.json", "vocab.txt")  # the first of them counts
 MERGES = ("vocab.json", "merges.txt")  # both are needed
 SENTENCEPIECE = ("sentencepiece.bpe.model", "spiece.model")
@@ -127,7 +123,14 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         )
     if part is Part.CONFIG:
         return config
-    weights = _weights_among(names, part is Part.TENSORFLOW)
+    first = [] if part is Part.TENSORFLOW else [SAFETENSORS, INDEX, PICKLE]
+    weights = [name for name in first if name in names][:1]
+    if weights == [INDEX]:
+        weights += sorted(name for name in names if _SHARD.fullmatch(name))
+    if not weights:
+        weights = sorted(name for name in names if _TENSORFLOW.fullmatch(name))
+        complete = len({name.endswith(".index") for name in weights}) == 2
+        weights = weights if complete else []
     heads = sorted(name for name in names if _HEAD.fullmatch(name))
     if not weights:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
@@ -138,17 +141,6 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         )
     card = [_CARD] if _CARD in names else []
     return [*config, *tokenizer, *card, *weights, *heads]
-
-
-def _weights_among(names: Collection[str], tensorflow: bool) -> list[str]:
-    if SAFETENSORS in names and not tensorflow:
-        return [SAFETENSORS]
-    if INDEX in names and not tensorflow:
-        return [INDEX, *sorted(name for name in names if _SHARD.fullmatch(name))]
-    if PICKLE in names and not tensorflow:
-        return [PICKLE]
-    found = sorted(name for name in names if _TENSORFLOW.fullmatch(name))
-    return found if len({name.endswith(".index") for name in found}) == 2 else []
 
 
 def is_complete(folder: Path, part: Part) -> bool:

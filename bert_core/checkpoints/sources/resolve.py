@@ -12,7 +12,6 @@ from typing import Any
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
-from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from bert_core.small_files import shown, text_of
 
@@ -46,8 +45,6 @@ def resolve(
 ) -> Path:
     """Return the local folder of a checkpoint, fetching it if needed.
 
-    In a folder of sentence-transformers, that is the folder of its first module.
-
     Args:
         name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
             a bundled model, or an id on the Hub. A folder takes precedence over a name.
@@ -67,11 +64,11 @@ def resolve(
         )
     path, cache = Path(os.path.expanduser(text)), cache_folder(cache_dir)
     if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
-        return model_folder(path)
+        return path
     if os.path.isfile(path) and text.lower().endswith(ARCHIVE_ENDINGS):
         from bert_core.checkpoints.sources.archive import open_archive
 
-        return model_folder(open_archive(path, cache))
+        return open_archive(path, cache)
     if os.path.exists(path):
         raise CheckpointError(
             f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)})."
@@ -79,7 +76,7 @@ def resolve(
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
 
-        return fetch_archive(text, cache)
+        return fetch_archive(text, cache, again=force_download)
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):

@@ -101,7 +101,7 @@ def test_the_queue_has_the_limits_that_are_set() -> None:
         assert f"self.{name}" in inspect.getsource(gradio.queueing)
     compat.limit_queue(face, threads=3, unfetched=2, pause=0.5, progress_pause=0.25)
     assert not compat.is_waiting(face, "nobody")
-    compat.fetched_later(face)["somebody"] = 1
+    face._queue.pending_messages_per_session["somebody"] = 1
     assert compat.is_waiting(face, "somebody")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from app.compat import streamlit as compat
@@ -17,10 +18,11 @@ STATIC = Path(st.__file__).with_name("static")
 
 
 def test_options_of_the_environment_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = st.get_option("server.port")
-    compat.use_options({"server.port": 8765})
+    before, ours = st.get_option("server.port"), ROOT / ".streamlit/config.toml"
+    monkeypatch.setattr(config, "get_config_files", config.get_config_files)  # put back at the end
+    compat.use_options({"server.port": 8765}, ours)
     found = st.get_option("server.port")
-    compat.use_options({"server.port": before})
+    compat.use_options({"server.port": before}, ours)
     assert found == 8765, "load_config_options sets no options: STREAMLIT_SERVER_PORT is ignored"
 
 

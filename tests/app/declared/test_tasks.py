@@ -33,7 +33,6 @@ PAGES_ONLY = {
     "explainable": "the answers in a box of the page",
     "text_of": "what was read, for the drawing",
     "head_notes": "of the head that is pointed at",
-    "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
     "cancel": "computes nothing",
     "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
 }

@@ -5,9 +5,10 @@ import pytest
 
 from app.engine.models import Engine, open_engine
 from app.features.attention.task import attention
-from app.lessons.claims import count, figure, head_of, looked, stored
+from app.lessons.claims import count, figure, head_of, looked
 from app.lessons.heads import count_heads, named_heads
 from app.lessons.looking import Looking
+from app.lessons.measured import stored
 from app.lessons.quantity import Reference
 from app.lessons.records import Claim, Condition, Look
 from app.lessons.shelf import claims, shelf
@@ -26,7 +27,7 @@ def claim(least: float, about: str = "previous") -> Claim:
     items = tuple((text,) for text in TEXTS)
     counts = (Condition((about,), least=least),)
     return Claim("X", "", "attention", items, Look({"text": "{0}"}), (), counts,
-                 {"share": about}, (), role="x")  # fmt: skip
+                 {"share": about}, role="x")  # fmt: skip
 
 
 @pytest.mark.parametrize("least", [0.0, 0.3])
@@ -57,8 +58,8 @@ def test_roles_are_stored_with_the_figures_and_computed_for_another_model(
     bundled: Engine, tiny_model: object
 ) -> None:
     for each in claims().values():
-        assert (stored()[1][each.name].head is not None) == bool(each.role), each.name
-    assert head_of(bundled, "previous") == stored()[1]["F1"].head
+        assert (stored().claims[each.name].head is not None) == bool(each.role), each.name
+    assert head_of(bundled, "previous") == stored().claims["F1"].head
     layer, head = head_of(bundled, "previous")
     says = ("word", f"head {head} of layer {layer}")
     assert figure(bundled, Reference("", "head", "previous")) == says

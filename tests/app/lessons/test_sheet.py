@@ -30,6 +30,7 @@ def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def pages(engine: Engine, found: Lesson) -> tuple[str, str]:
     text = html.unescape(sheet(engine, found, SITE).decode()).partition("</style>")[2]
+    text = text.replace("\xa0", " ")  # which keeps a number and its % together
     return text.partition('class="page teacher"')[::2]  # type: ignore[return-value]
 
 

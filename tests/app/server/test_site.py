@@ -99,32 +99,17 @@ def static_files(site: Site) -> list[str]:
     return re.findall(r'(?:src|href)="\.(/static/[^"]+)"', page)
 
 
+ADDRESSES = (
+    *("GET /", "HEAD /", "POST /", "BREW /", "GET /fill_mask", "GET /%2e%2e/x", "GET //x"),
+    *("GET /_stcore/health", "OPTIONS /_stcore/health", "GET /_stcore/host-config"),
+    *("GET /_stcore/metrics", "POST /_stcore/agent/interact", "PUT /_stcore/upload_file/a/b"),
+    *("GET /media/none.png", "GET /static/none.js", "GET /gradio", "GET /gradio/"),
+    *("GET /gradio/gradio_api/info", "GET /gradio/none", "POST /gradio/gradio_api/call/none"),
+)
+
+
 def test_every_answer_of_both_faces_has_the_headers_and_no_banner(site: Site) -> None:
-    both = [
-        site.ask(path, method=method)
-        for method, path in [
-            ("GET", "/"),
-            ("HEAD", "/"),
-            ("POST", "/"),
-            ("GET", "/fill_mask"),
-            ("GET", "/_stcore/health"),
-            ("OPTIONS", "/_stcore/health"),
-            ("GET", "/_stcore/host-config"),
-            ("GET", "/_stcore/metrics"),
-            ("POST", "/_stcore/agent/interact"),
-            ("PUT", "/_stcore/upload_file/a/b"),
-            ("GET", "/media/none.png"),
-            ("GET", "/static/none.js"),
-            ("GET", "/%2e%2e/x"),
-            ("GET", "//x"),
-            ("GET", "/gradio"),
-            ("GET", "/gradio/"),
-            ("GET", "/gradio/gradio_api/info"),
-            ("GET", "/gradio/none"),
-            ("POST", "/gradio/gradio_api/call/none"),
-            ("BREW", "/"),
-        ]
-    ]
+    both = [site.ask(path, method=method) for method, path in map(str.split, ADDRESSES)]
     both += [site.say("nonsense\r\n\r\n"), site.knock("/none")]
     assert not any(b"Traceback" in answer for answer in both)
     for answer in both + [site.ask(path) for path in static_files(site)[:3]]:
@@ -140,14 +125,8 @@ def test_every_answer_of_both_faces_has_the_headers_and_no_banner(site: Site) ->
 SECRETS = ("root:", "gatherUsageStats", "def start()", "[MASK]", "vocab_size", "repositoryformat")
 UP = ("../", "%2e%2e/", "..%2f", "%2e%2e%2f", "..%5c", "..\\", "%252e%252e/", "....//")
 DOORS = (
-    "/",
-    "/static/",
-    "/static/js/",
-    "/media/",
-    "/component/x/",
-    "/app/static/",
-    "/_stcore/bidi-components/x/",
-    "/fill_mask/",
+    *("/", "/static/", "/static/js/", "/media/", "/component/x/", "/app/static/"),
+    *("/_stcore/bidi-components/x/", "/fill_mask/"),
 )
 FILES = ("etc/passwd", "app.py", ".streamlit/config.toml", ".git/config")
 

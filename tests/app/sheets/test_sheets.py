@@ -39,13 +39,18 @@ WRONG = {
         ("attention_gradient", "scores = scale * shares", "scores = shares", "counts backwards"),
     ],
     3: [
-        ("choose", "noise.argsort(1).argsort(1) < wanted", "noise < rate", "exactly its share"),
-        ("choose", ".masked_fill(special, 2)", "", "never chosen"),
+        ("choose", " & ~special", "", "[PAD] is chosen"),
+        ("choose", " & ~special", " & (torch.arange(48) < 40)", "[CLS] is chosen in 1"),
+        ("choose", "(torch.rand(special.shape, generator=generator) < rate) & ~special",
+         "torch.rand(special.shape, generator=generator).masked_fill(special, 2)"
+         ".argsort(1).argsort(1) < int(38 * rate)", "you round down"),
         ("corrupt", "(fate >= 0.9), others", "(fate >= 0.8), mask_id",
-         "Not every chosen piece is hidden"),
+         "Not every chosen token is hidden"),
         ("corrupt", "torch.where(chosen, input_ids, -100)",
          "torch.where(chosen & (fate < 0.9), input_ids, -100)", "also of those that stay"),
-        ("masked_loss", ".mean()", ".sum() / labels.numel()", "not by the number of all pieces"),
+        ("masked_loss", ".mean()", ".sum() / labels.numel()", "not by the number of all tokens"),
+        ("masked_loss", "labels != -100\n", "labels > -200\n    labels = labels.clamp(min=0)\n",
+         "positions without a label"),
         ("masked_loss", "return -", "return ", "negative logarithm"),
         ("floor_of_guessing", "minlength=size) + 1", "minlength=size)", "1 of 7"),
     ],
@@ -71,6 +76,29 @@ WRONG = {
         ("interval", "(middle + sign * spread) / (1 + z * z / number)",
          "share + sign * z * (share * (1 - share) / number) ** 0.5", "no width at the ends"),
         ("better_by_chance", "2 * tail", "tail", "two tails"),
+    ],
+    6: [
+        ("freeze", '"embeddings."', '"none."', "embeddings are not frozen"),
+        ("freeze", "range(layers)", "range(layers + 1)", "only one was asked for"),
+        ("fine_tune", "        optimizer.zero_grad()\n", "", "until `zero_grad()`"),
+        ("baseline", "Counter(trained)", "Counter(held)", "may not look"),
+        ("over_seeds", "4.303", "1.96", "for many runs"),
+        ("over_seeds", "(len(shares) - 1)", "len(shares)", "n - 1"),
+    ],
+    7: [
+        ("control_tags", "sorted(set(words))", "list(dict.fromkeys(words))", "sort the kinds"),
+        ("control_tags", "return [of[word] for word in words]", "return torch.randint(tags, "
+         "(len(words),), generator=generator).tolist()", "Draw once a kind"),
+        ("probe", "decay * torch.eye", "2 * decay * torch.eye", "The weights differ"),
+        ("selectivity", "float(right[~train].float().mean())", "float(right[~train].sum())",
+         "Divide"),
+        ("selectivity", "shares[0] - shares[1]", "shares[1] - shares[0]", "first minus"),
+    ],
+    8: [
+        ("parameters", "model.parameters()}", "model.parameters() if each.dim() == 2}", "are 16"),
+        ("milliseconds", "1000 * sorted(took)[3]", "1000 * sum(took) / 7", "Take the median"),
+        ("milliseconds", "    work()\n    took", "    took", "One run to warm up"),
+        ("first_guess", "[0, at]", "[0, 0]", "read at the mask"),
     ],
 }  # fmt: skip
 
@@ -101,6 +129,19 @@ def test_a_wrong_answer_gets_the_sentence_that_helps(number: int) -> None:
         for name, says in results(job_of(found, found.answered(answers).cells)):
             assert bool(says) == (name in wanted), (name, says)
             assert wanted.get(name, "") in says, (name, says)
+
+
+def test_the_same_share_of_each_row_is_as_right_as_a_coin_for_each_token() -> None:
+    found = sheet(3)
+    right = {each.name: each.source for each in found.solved().blanks}
+    coin = "(torch.rand(special.shape, generator=generator) < rate) & ~special"
+    rows = (
+        "torch.rand(special.shape, generator=generator).masked_fill(special, 2).argsort(1)"
+        ".argsort(1) < ((~special).sum(1, keepdim=True) * rate).round()"
+    )
+    right["choose"] = right["choose"].replace(coin, rows)
+    assert "argsort" in right["choose"]
+    assert dict(results(job_of(found, found.answered(right).cells)))["choose"] == ""
 
 
 def given(text: str) -> list[Cell]:
@@ -149,7 +190,7 @@ def test_the_commands_copy_grade_and_list(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["sheet"]) == 0
-    assert capsys.readouterr().out.count("(10 points)") == 5 == len(sheets())
+    assert capsys.readouterr().out.count("(10 points)") == 8 == len(sheets())
     assert run(["sheet", "1", "--copy", str(tmp_path)]) == 0
     path = tmp_path / "1_pieces.ipynb"
     assert "is not found" in path.read_text(encoding="utf-8")
@@ -163,7 +204,10 @@ def test_the_commands_copy_grade_and_list(
     assert "is being executed" in said.err and "File exists" in said.err
     assert run(["sheet", "9"]) == 2 and run(["sheet", "1", str(tmp_path / "none")]) == 2
     refused = capsys.readouterr().err
-    assert "There is no sheet 9. Sheets are: 1, 2, 3, 4, 5." in refused and "cannot be" in refused
+    assert (
+        "There is no sheet 9. Sheets are: 1, 2, 3, 4, 5, 6, 7, 8." in refused
+        and "cannot be" in refused
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from bert_core.analysis import (
     Patch,
     Target,
     effects_by_layer,
-    fitted,
     head_effects,
     layer_effects,
     patching_grid,
@@ -52,14 +51,6 @@ def test_effects_are_those_of_one_part_at_a_time(words, pair, other, mode):
         np.testing.assert_allclose(np.stack(both), own, atol=2e-5)
 
 
-def test_the_usual_mean_is_the_one_kept_for_the_model(words, pair, tokenizer):
-    fitted(words, tokenizer)
-    found = head_effects(words, pair, TARGET)
-    assert found[1, 2] == pytest.approx(
-        value(words, pair, TARGET, Heads(1, 2, mode="mean")) - value(words, pair, TARGET), abs=2e-5
-    )
-
-
 @pytest.mark.parametrize(("cls", "target"), TARGETS)
 def test_every_head_of_a_model_can_be_asked(build, pair, cls, target):
     model = build(cls)
@@ -91,11 +82,6 @@ def test_a_grid_holds_one_patch_at_a_time(words, pair, other, site, direction):
         expected = (value(words, start, TARGET, patch) - corrupt) / (clean - corrupt)
         assert found[layer, place] == pytest.approx(expected, abs=1e-4)
     assert found.shape == (3, 4 if site == "head" else len(pair))
-
-
-def test_only_the_asked_vector_counts_in_the_last_layer(words, pair, other):
-    last = patching_grid(words, pair, other, TARGET)[-1]
-    np.testing.assert_allclose(last, np.arange(len(pair)) == 3, atol=1e-4)
 
 
 def test_what_cannot_be_patched_is_refused(words, pair, other):

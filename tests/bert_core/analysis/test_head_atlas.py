@@ -25,7 +25,7 @@ from bert_core.analysis.statistics_file import (
     write_head_statistics,
 )
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.errors import CheckpointError, MissingFileError
 
 TEXTS = (
     "the cat sat on the mat and the dog sat.",
@@ -124,11 +124,6 @@ def test_a_model_without_a_masked_word_head_has_no_effects(build, tokenizer):
     found = head_atlas(build(BertModel), tokenizer, TEXTS)
     assert np.isnan(found.effects).all() and np.isnan(found.loss) and found.words == 0
     assert not np.isnan(found.distances).any()
-
-
-def test_without_texts_there_is_no_atlas(words, tokenizer):
-    with pytest.raises(InputError, match="no texts"):
-        head_atlas(words, tokenizer, [])
 
 
 # --- the file -------------------------------------------------------------------------------------

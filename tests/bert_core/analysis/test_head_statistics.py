@@ -28,9 +28,8 @@ from bert_core.analysis.statistics_file import (
     stale_because,
     write_head_statistics,
 )
-from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.errors import CheckpointError, InputError
 from bert_core.text.characters import Role, role
-from tests.conftest import save_tiny
 
 TEXTS = (
     "the cat sat on the mat.",
@@ -228,11 +227,6 @@ def test_statistics_of_another_model_are_recognised(folder):
     assert "weights" in stale_because(found, folder)
 
 
-def test_without_a_file_there_are_no_statistics(tiny_folder):
-    with pytest.raises(MissingFileError):
-        read_head_statistics(tiny_folder)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -264,8 +258,3 @@ def test_a_damaged_file_ends_in_a_sentence(folder, change):
     path.write_text(change, encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"head-statistics\.json"):
         read_head_statistics(folder)
-
-
-def test_an_encoder_without_any_head_can_be_measured(tmp_path):
-    found = write_head_statistics(save_tiny(tmp_path / "m", BertModel))
-    assert found.entropy.shape == (2, 4)

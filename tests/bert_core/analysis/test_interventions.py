@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from bert_core.analysis import Attention, FeedForward, Heads, Patch, fitted, run
+from bert_core.analysis import FeedForward, Heads, Patch, fitted, run
 from bert_core.analysis.forward import record
 from bert_core.errors import InputError
 from bert_core.model.kinds import KINDS
@@ -56,17 +56,6 @@ def test_scaling_heads_scales_their_columns_of_the_output_projection(
     for a, b in zip(flat(found), flat(expected), strict=True):
         assert_close(a, b, 1e-6 * float(b.abs().max()))
     assert not torch.equal(found.logits, model.run(*tensors(pair)).logits)
-
-
-@pytest.mark.parametrize("kind", [Attention, FeedForward])
-@torch.inference_mode()
-def test_zeroing_a_sublayer_is_zeroing_its_last_weights(build, pair, kind, assert_close):
-    model, twin = build(), build()
-    layer = twin.bert.encoder.layer_at(1)
-    dense = (layer.attention if kind is Attention else layer).output.dense
-    dense.weight.zero_()
-    dense.bias.zero_()
-    assert_close(run(model, pair, interventions=[kind(1)]).logits, twin.run(*tensors(pair)).logits)
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -96,30 +96,6 @@ def test_maps_are_fitted_once_and_follow_the_weights(build, tokenizer, pair):
         lens(build(intermediate_size=41), pair, 3, kind="affine")
 
 
-def test_equal_weights_that_read_texts_differently_have_maps_of_their_own(tiny_folder, tmp_path):
-    """In memory and in a file: a vocabulary in another order means other rows of the embeddings."""
-    other = shutil.copytree(tiny_folder, tmp_path / "other")
-    entries = (other / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    entries[5:] = reversed(entries[5:])  # the special tokens stay
-    (other / "vocab.txt").write_text("\n".join(entries) + "\n", encoding="utf-8")
-    first, second = (BertForMaskedLM.from_pretrained(each) for each in (tiny_folder, other))
-    assert encoder_digest(first) == encoder_digest(second)
-    assert not torch.equal(fitted(first).maps, fitted(second).maps)
-    assert fitted(first, BertTokenizer.from_pretrained(other)) is fitted(second)
-    beside = write_fitted(tmp_path / "other").maps
-    shutil.copy(other / NAME, shutil.copytree(tiny_folder, tmp_path / "copy") / NAME)
-    copied = BertForMaskedLM.from_pretrained(tmp_path / "copy")
-    assert not torch.allclose(fitted(copied).maps, beside, atol=1e-3)
-
-
-def test_the_cache_is_bounded(build, tokenizer):
-    first = build(num_hidden_layers=1)
-    kept = fitted(first, tokenizer)
-    for width in (5, 6, 7, 9):
-        fitted(build(num_hidden_layers=1, intermediate_size=width), tokenizer)
-    assert fitted(first) is not kept
-
-
 def test_all_classes_of_one_encoder_share_a_fit(words, tokenizer):
     alone = BertModel(words.config).eval()
     alone.load_state_dict(words.bert.state_dict(), strict=False)  # it has a pooler as well
@@ -159,11 +135,6 @@ def test_a_file_of_other_sizes_is_refused(tiny_folder, tmp_path):
         model.bert.encoder.layer_at(0).output.dense.bias.add_(0.3)
     with pytest.raises(CheckpointError, match="Write it again with `write_fitted`"):
         fitted(model)
-
-
-def test_a_model_from_a_folder_finds_its_own_tokenizer(tiny_folder):
-    model = BertForMaskedLM.from_pretrained(tiny_folder)
-    assert fitted(model).maps.shape == (2, 33, 32)
 
 
 def test_the_bundled_model_brings_its_maps():

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
-from bert_core.bundled.leanings import BIAS, Bias, Estimate, Leaning, read_bias, write_bias
-from bert_core.errors import MissingFileError
+from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias, write_bias
 
 BIAS_OF_TWO = Bias(
     words=("he", "she"),
@@ -23,8 +20,3 @@ BIAS_OF_TWO = Bias(
 def test_it_comes_back_as_it_was_written(tmp_path: Path) -> None:
     write_bias(tmp_path, BIAS_OF_TWO)
     assert read_bias(tmp_path) == BIAS_OF_TWO
-
-
-def test_a_folder_without_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=BIAS):
-        read_bias(tmp_path)

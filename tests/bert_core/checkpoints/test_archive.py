@@ -59,11 +59,10 @@ def refused(path, cache, says=None):
     assert_nothing_kept(cache)
 
 
-# -- good archives -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ending", [".tar.gz", ".tgz", ".zip", ".ZIP"])
-@pytest.mark.parametrize("inside", ["", "uncased_L-2_H-32/", "./"])
+@pytest.mark.parametrize(
+    ("ending", "inside"),
+    [(".tar.gz", ""), (".tgz", "./"), (".zip", "uncased_L-2_H-32/"), (".ZIP", "")],
+)
 def test_a_model_and_its_tokenizer_are_loaded_from_an_archive(
     tiny_folder, tmp_path, cache, ending, inside
 ):
@@ -75,9 +74,6 @@ def test_a_model_and_its_tokenizer_are_loaded_from_an_archive(
     assert all(value.equal(found.state_dict()[k]) for k, value in expected.state_dict().items())
     assert found.load_report.source == str(path)
     assert BertTokenizer.from_pretrained(str(path), cache_dir=cache).tokenize("cat") == ["cat"]
-
-
-# -- the cache -----------------------------------------------------------------------------------
 
 
 @PACKERS
@@ -95,20 +91,6 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
     second = open_archive(path, cache)
     assert (second / "vocab.txt").read_bytes() == b"[CLS]\n"
     assert (first / "vocab.txt").read_bytes() == b"[UNK]\n"
-
-
-# -- the disk ------------------------------------------------------------------------------------
-
-
-def test_room_is_looked_for_before_a_file_is_written(tmp_path, cache, monkeypatch):
-    path = pack_zip(tmp_path / "model.zip", FILES)
-    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 1_000})())
-    with pytest.raises(DownloadError, match=r"needs .*has 1.0 kB free"):
-        open_archive(path, cache)
-    assert_nothing_kept(cache)
-
-
-# -- hostile archives ----------------------------------------------------------------------------
 
 
 @PACKERS
@@ -176,15 +158,6 @@ def test_zeros_without_end_behind_the_last_member_are_not_read(tmp_path, cache, 
     monkeypatch.setattr(archive_module, "_OVERHEAD", 2**20)
     monkeypatch.setattr(archive_module, "_SMALL", 2**20)
     refused(path, cache, "larger than any model")
-
-
-@pytest.mark.parametrize("size", [2**60, 2**63, 2**64 - 1])
-def test_a_zip_that_lies_about_a_size_is_refused(tmp_path, cache, size):
-    path = tmp_path / "model.zip"
-    with zipfile.ZipFile(path, "w") as target:
-        target.writestr(zipfile.ZipInfo("config.json"), "{}")
-        target.infolist()[0].file_size = target.infolist()[0].compress_size = size
-    refused(path, cache)
 
 
 @PACKERS

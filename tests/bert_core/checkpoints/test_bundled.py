@@ -11,10 +11,6 @@ from bert_core.model.heads import BertForMaskedLM, BertForNextSentencePrediction
 NAMES = bundled_names()
 
 
-def test_there_is_a_bundled_model():
-    assert "explorer-mini-uncased" in NAMES
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "cls", [BertModel, BertForPreTraining, BertForMaskedLM, BertForNextSentencePrediction]

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from bert_core import BertModel, BertTokenizer
 from bert_core.errors import BertError, CheckpointError, ConfigError
-from bert_core.small_files import parse_json, shown
+from bert_core.small_files import parse_json
 
 
 @pytest.fixture(autouse=True)
@@ -85,9 +84,6 @@ def refuse(monkeypatch, call, denied):
     monkeypatch.setattr(os, call, guarded)
 
 
-# -- JSON -----------------------------------------------------------------------------------------
-
-
 def change(folder, **values):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
@@ -139,12 +135,3 @@ def test_a_name_that_stands_twice_is_refused_where_it_must_stand_once():
     assert parse_json(b'{"a": 1, "a": 2}', "it") == {"a": 2}
     with pytest.raises(CheckpointError, match="is not valid JSON: an object has the same key"):
         parse_json(b'{"b": {"a": 1, "a": 2}}', "it", unique=True)
-
-
-def test_a_value_is_shown_in_few_words_whatever_it_is():
-    nested: list[object] = []
-    for _ in range(100_000):
-        nested = [nested]
-    for value in (nested, "x" * 10**6, 10**4_000, {"a" * 1000: ["b" * 1000] * 1000}, b"c" * 10**6):
-        assert len(shown(value)) < 700
-    assert shown(torch.float32) == "torch.float32"

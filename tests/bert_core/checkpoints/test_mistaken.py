@@ -1,15 +1,9 @@
 """Files and folders that are something else than their names say: each is recognised by name."""
 
-import json
-import shutil
-
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from bert_core import BertModel, load_tokenizer
 from bert_core.checkpoints.sources.hub_names import Part, needed
-from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, CheckpointError
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 440449768\n"
@@ -96,36 +90,3 @@ def test_a_folder_with_other_weights_is_recognised(tiny, write_folder, names, sa
         BertModel.from_pretrained(folder)
     with pytest.raises(CheckpointError, match=says):  # the same on the Hub
         needed([path.name for path in folder.iterdir()], Part.MODEL, "someone/model")
-
-
-# -- sentence-transformers ------------------------------------------------------------------------
-
-KINDS = ("Transformer", "Pooling", "Dense", "Normalize")
-
-
-def listed(folder, paths):
-    modules = [
-        {"idx": number, "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for number, (path, kind) in enumerate(zip(paths, KINDS, strict=False))
-    ]
-    (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-
-
-@pytest.mark.parametrize("inner", ["0_Transformer", "0_BERT", ""])
-@pytest.mark.parametrize("with_list", [True, False])
-def test_the_model_of_a_sentence_transformer_is_opened(whole, tmp_path, tiny, inner, with_list):
-    folder = tmp_path / "sentences"
-    shutil.copytree(whole(), folder / inner if inner else folder)
-    if inner:  # as its first releases wrote it
-        (folder / "config.json").write_text('{"__version__": "0.2.5"}', encoding="utf-8")
-        if not with_list:
-            (folder / "config.json").unlink()
-    if with_list:
-        listed(folder, (inner, "1_Pooling", "2_Dense", "3_Normalize"))
-    model = BertModel.from_pretrained(folder)
-    expected = load_file(tmp_path / "model" / "model.safetensors")
-    assert all(torch.equal(each, expected[name]) for name, each in model.state_dict().items())
-    above = ("1_Pooling (Pooling)", "2_Dense (Dense)", "3_Normalize (Normalize)")
-    assert model.load_report.unexpected == (above if with_list else ())
-    assert load_tokenizer(str(folder)).convert_tokens_to_ids(["w3"]) == [8]
-    assert resolve(folder) == (folder / inner if inner else folder)

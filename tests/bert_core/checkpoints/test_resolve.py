@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -6,12 +5,6 @@ import pytest
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, InputError, MissingFileError
-
-
-def test_a_folder_stands_for_itself(tmp_path):
-    assert resolve(tmp_path) == tmp_path
-    assert resolve(str(tmp_path)) == tmp_path
-    assert resolve(f"{tmp_path}{os.sep}") == tmp_path
 
 
 def test_bundled_names_stand_for_folders_of_the_package():

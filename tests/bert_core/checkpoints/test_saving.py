@@ -60,11 +60,6 @@ def test_the_config_names_type_class_and_labels(make_config, tmp_path):
     assert "model_type" not in config.extra
 
 
-def test_a_number_of_labels_without_names_survives(make_config, tmp_path):
-    BertForTokenClassification(make_config(), 5).save_pretrained(tmp_path)
-    assert BertForTokenClassification.from_pretrained(tmp_path).num_labels == 5
-
-
 def test_saving_over_the_folder_a_model_came_from_works(make_config, tmp_path):
     BertModel(make_config()).save_pretrained(tmp_path)
     model = BertModel.from_pretrained(tmp_path)
@@ -109,6 +104,3 @@ def test_tensors_of_any_layout_and_size_are_written(tmp_path):
         assert torch.equal(found[name], value)
     found = open_safetensors(tmp_path / "a.safetensors")
     assert all(torch.equal(found[name], value) for name, value in tensors.items())
-
-
-# -- files of loaded models -----------------------------------------------------------------------

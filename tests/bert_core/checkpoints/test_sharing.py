@@ -67,9 +67,6 @@ def test_a_shared_class_gives_the_numbers_of_one_loaded_alone_on_the_base_s_enco
     assert torch.equal(base(IDS)[0], scores)
 
 
-# -- checkpoints that were fine-tuned themselves ------------------------------------------------
-
-
 def fine_tuned(cls, make_config, write_folder, *, told=True, **changes):
     torch.manual_seed(1)
     model = cls(make_config(**changes)).eval()
@@ -130,9 +127,6 @@ def test_a_classifier_belongs_to_one_class_or_to_none(changes, names, owner, mak
     assert classifier_class(make_config(**changes), names) == owner
 
 
-# -- the survey -----------------------------------------------------------------------------------
-
-
 def test_the_survey_says_what_loading_would_report(bundle):
     found = survey(bundle, CLASSES)
     base = BertForPreTraining.from_pretrained(bundle)
@@ -165,6 +159,3 @@ def test_the_survey_refuses_what_is_no_model(tiny, write_folder):
     taller = {**tiny.config.to_dict(), "num_hidden_layers": 5}
     with pytest.raises(CheckpointError, match="5 layers"):
         survey(write_folder(taller, tiny.state_dict(), name="taller"), [BertModel])
-
-
-# -- any module -----------------------------------------------------------------------------------

@@ -61,9 +61,6 @@ def as_safetensors(tmp_path):
     return write
 
 
-# -- every tensor -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("folder", ["pretraining", "classifier", "questions"])
 def test_every_tensor_is_read_bit_for_bit(folder):
     expected = expected_of(folder)
@@ -96,9 +93,6 @@ def test_a_model_answers_as_with_the_same_weights_from_safetensors(folder, cls, 
     assert ours.load_report.source == str(WRITTEN / folder)
     for name, value in peer.state_dict().items():
         assert torch.equal(ours.state_dict()[name], value), name
-
-
-# -- which checkpoint ---------------------------------------------------------------------------
 
 
 def test_from_tf_prefers_the_tensorflow_checkpoint_of_a_folder(copy_of):
@@ -145,9 +139,6 @@ def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
         BertForQuestionAnswering.from_pretrained(folder)
 
 
-# -- names --------------------------------------------------------------------------------------
-
-
 def test_two_variables_for_one_parameter_are_refused(tmp_path):
     both = {
         "output_weights": torch.ones(2, 3),
@@ -157,9 +148,6 @@ def test_two_variables_for_one_parameter_are_refused(tmp_path):
     (tmp_path / "bert_config.json").write_text('{"vocab_size": 5}')
     with pytest.raises(CheckpointError, match=r"classifier.weight twice.*output_weights"):
         BertModel.from_pretrained(tmp_path)
-
-
-# -- load_tf_weights_in_bert --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("end", ["", "bert_model.ckpt", "bert_model.ckpt.index"])

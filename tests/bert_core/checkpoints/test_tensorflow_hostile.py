@@ -59,9 +59,6 @@ def refused(prefix, raw, says=r"a\.ckpt"):
         read_all(prefix)
 
 
-# -- kinds of checkpoint that are not read ------------------------------------------------------
-
-
 def test_partitioned_variables_are_refused_in_words(tmp_path):
     shutil.copy(WRITTEN / "pretraining" / "bert_config.json", tmp_path)
     for path in (WRITTEN / "partitioned").iterdir():
@@ -81,9 +78,6 @@ def test_compressed_blocks_and_big_endian_numbers_are_refused_in_words(prefix):
     raw, index = with_trailer(raw, block([(b"\xff", data)]))
     refused(prefix, raw + (meta + index).ljust(40, b"\0") + MAGIC, "compressed")
     refused(prefix, table([(b"", HEADER + number(2, 1)), (b"a", ENTRY)]), "big-endian")
-
-
-# -- damage and lies ----------------------------------------------------------------------------
 
 
 def test_every_cut_is_refused(types):

@@ -22,7 +22,18 @@ TEXTS = [each if isinstance(each, str) else " ".join(each) for each in fixed_tex
 ASKED = [*dict.fromkeys(TEXTS)][:20]
 ASKED += ["", " two  spaces ", "Été, NFD e\u0301 不 👍🏽", "it's (3,5) — x\ty", "unhappiness"]
 CLASSES = [each.tokenizer_class for each in LAYOUTS]
-PAIRS = [(family, tokenizer) for family in FAMILIES for tokenizer in CLASSES]
+# Each family with its own class and with another one; all pairs take long.
+PAIRS = [
+    pytest.param(
+        family,
+        tokenizer,
+        marks=()
+        if tokenizer in (OF_FAMILY[family].tokenizer_class, CLASSES[n % len(CLASSES)])
+        else pytest.mark.slow,
+    )
+    for n, family in enumerate(FAMILIES)
+    for tokenizer in CLASSES
+]
 
 
 @pytest.fixture(scope="module")

@@ -45,9 +45,6 @@ def check_rows(
             assert flat[name][number].tolist() == getattr(encoding, name) + padding
 
 
-# -- texts and choices -----------------------------------------------------------------------------
-
-
 def test_texts_are_encoded_as_the_tokenizer_does_and_padded(tokenizer: BertTokenizer) -> None:
     rows = [
         LabelledText("the old mill", 2),
@@ -87,9 +84,6 @@ def test_what_is_cut_off_is_counted(tokenizer: BertTokenizer) -> None:
     assert batch.truncated == 2
 
 
-# -- words -----------------------------------------------------------------------------------------
-
-
 def test_the_first_piece_of_a_word_bears_its_tag(tokenizer: BertTokenizer) -> None:
     row = TaggedWords(("Unhappy", "dogs", "\x07", "played", "."), (3, 4, 5, 6, -100))
     ids, labels = inputs_of(word_batch(tokenizer, [row], max_length=32), 0)
@@ -123,15 +117,6 @@ def test_a_word_longer_than_an_input_goes_on_in_the_next(tokenizer: BertTokenize
     ]
     labels = [[0, -100, -100], [1, -100, -100], [-100, -100, -100], [-100, 2, -100]]
     assert batch["labels"][:, 1:4].tolist() == labels
-
-
-def test_a_row_without_words_is_an_input_without_labels(tokenizer: BertTokenizer) -> None:
-    batch = word_batch(tokenizer, [TaggedWords((), ()), tagged(["cat"])], max_length=8)
-    assert batch["labels"].tolist() == [[-100, -100, -100], [-100, 0, -100]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
-
-
-# -- all -------------------------------------------------------------------------------------------
 
 
 REFUSED: list[tuple[Callable[[BertTokenizer], object], str]] = [

@@ -114,16 +114,6 @@ def test_the_marked_one_of_two_equal_answers_counts_and_tokens_are_covered_whole
     assert tokenizer.ids_to_tokens[int(batch["input_ids"][0, token])] == "bridge"
 
 
-def test_answers_too_long_for_any_window_are_counted(tokenizer: BertTokenizer) -> None:
-    rows = [
-        Question("what?", PASSAGE, PASSAGE[:60], 0),
-        Question("what?", PASSAGE, "boat", PASSAGE.index("boat")),
-    ]
-    batch = question_batch(tokenizer, rows, max_length=12, stride=3)
-    assert batch.missed == 1
-    assert batch.truncated == 0
-
-
 def test_a_question_too_long_is_cut_and_counted(tokenizer: BertTokenizer) -> None:
     row = Question("the cat " * 100, PASSAGE, "river", 33)
     batch = question_batch(tokenizer, [row], max_length=23, stride=4)

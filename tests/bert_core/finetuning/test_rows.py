@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy
 import pytest
 import torch
 
@@ -57,17 +56,6 @@ def numbers(rows: Sequence[int]) -> Batch:
 def test_what_cannot_be_is_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
-
-
-def test_a_long_text_is_not_repeated_in_full() -> None:
-    with pytest.raises(InputError) as refusal:
-        Question("Why? " * 500, PASSAGE * 50, "because", 0)
-    assert len(str(refusal.value)) < 400
-
-
-def test_numbers_of_other_libraries_are_numbers() -> None:
-    assert TaggedWords(("a",), (numpy.int64(3),)).tags == (3,)  # type: ignore[arg-type]
-    assert LabelledText("a", numpy.float32(0.5)).label == 0.5  # type: ignore[arg-type]
 
 
 def test_the_rate_rises_to_the_peak_and_falls_to_zero() -> None:

@@ -76,9 +76,6 @@ def any_size(given: Given) -> dict[str, dict[int, Any]]:
     return {name: {0: free, tensor.dim() - 1: free} for name, tensor in given.items()}
 
 
-# -- the tools ------------------------------------------------------------------------------------
-
-
 def compiled(model: Any, example: Given, backend: str = "eager") -> Recorded:
     call = torch.compile(model, fullgraph=True, dynamic=True, backend=backend)
     call(**example)
@@ -112,8 +109,8 @@ def onnx(model: Any, example: Given) -> Recorded:
     return call
 
 
-TOOLS = [compiled, exported, traced, onnx]
 SLOW_TOOLS = [pytest.param(each, marks=pytest.mark.slow) for each in (compiled, traced, onnx)]
+TOOLS = [compiled, exported, traced, SLOW_TOOLS[-1]]  # that of ONNX begins with an export
 
 
 BOTH_AND_NEITHER = [(cls, both, both) for cls in CLASSES for both in (True, False)]

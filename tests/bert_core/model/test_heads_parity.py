@@ -145,12 +145,6 @@ def test_dropout_of_the_classifier_is_the_configs(make_config):
     assert BertForTokenClassification(config).dropout_rate == 0.0
 
 
-# -- on a real trained encoder --------------------------------------------------------------------
-
-
-# -- one encoder for all classes ------------------------------------------------------------------
-
-
 def test_models_of_several_classes_share_one_encoder(make_config, batch, assert_close):
     torch.manual_seed(0)
     words = BertForPreTraining(make_config()).eval()

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bert_core.errors import ConfigError, InputError
+from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM
 
@@ -104,11 +104,3 @@ def test_a_pruned_model_is_saved_and_loaded(make_pair, batch, tmp_path, assert_c
     encoder = BertModel.from_pretrained(tmp_path)
     encoder.prune_heads({0: [1]})
     assert encoder.encoder.layer[0].attention.self.query.weight.shape == (16, 32)
-
-
-@pytest.mark.parametrize("record", [{"a": [0]}, {"0": "a"}, {"0": 3}, {"0": [99]}, {"9": [0]}, [1]])
-def test_a_config_that_lies_about_pruned_heads_is_refused(make_config, record):
-    config = make_config()
-    config.extra["pruned_heads"] = record
-    with pytest.raises(ConfigError, match="pruned_heads"):
-        BertModel(config)

@@ -58,10 +58,6 @@ def test_inputs_that_cannot_be_used_are_refused(model, inputs, says):
             call(**inputs)
 
 
-def test_the_longest_input_is_read(model):
-    assert model.run(torch.ones(1, 19, dtype=torch.long)).last_hidden_state.shape == (1, 19, 32)
-
-
 def test_multiple_choice_wants_three_axes(make_config):
     model = BertForMultipleChoice(make_config()).eval()
     for refused in (IDS, IDS[0], IDS[None, None]):
@@ -84,11 +80,6 @@ def test_multiple_choice_wants_three_axes(make_config):
 def test_a_number_of_labels_that_cannot_be_is_refused(make_config, count):
     with pytest.raises(BertError, match="labels"):
         BertForSequenceClassification(make_config(), num_labels=count)
-
-
-def test_a_model_is_built_from_a_config_and_says_so():
-    with pytest.raises(ValueError, match="from_pretrained"):
-        BertModel("some-folder")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ from bert_core.model.kinds import ALL_KINDS
 from bert_core.verification.texts import BATCHES
 from tests.bert_core.classes import CLASSES, HEADS, as_tuple, inputs_for
 
-# -- the table of classes -------------------------------------------------------------------------
-
 
 def test_the_table_names_every_public_class_and_the_axes_of_what_it_scores(make_config, batch):
     public = {name for name in bert_core.__all__ if name == "BertModel" or name[:7] == "BertFor"}
@@ -33,9 +31,6 @@ def test_the_table_names_every_public_class_and_the_axes_of_what_it_scores(make_
         for stored in kind.stored:
             assert stored.output in kind.outputs
             assert stored.texts in BATCHES
-
-
-# -- BertModel ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attentions", [False, True])
@@ -75,9 +70,6 @@ def test_a_head_gives_attentions_before_what_it_gives_otherwise(cls, make_config
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
 
 
-# -- run ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("cls", CLASSES)
 def test_run_gives_everything_by_name(cls, make_config, batch):
     model = cls(make_config()).eval()
@@ -97,9 +89,6 @@ def test_run_gives_everything_by_name(cls, make_config, batch):
         scores = [each for name in names if (each := getattr(found, name)) is not None]
         for mine, answer in zip(scores, as_tuple(model(**inputs)), strict=True):
             assert torch.allclose(mine, answer, atol=1e-6)
-
-
-# -- attentions ---------------------------------------------------------------------------------
 
 
 def test_rows_of_attentions_sum_to_one_and_padding_columns_are_zero(make_pair, batch):
@@ -135,9 +124,6 @@ def test_a_row_with_nothing_to_attend_to_is_finite(make_config, batch, kind, att
         assert torch.allclose(attention.float().sum(-1), torch.ones(3, 4, 7), atol=1e-2)
 
 
-# -- kept head outputs --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("cls", CLASSES)
 def test_head_outputs_are_kept_on_request_after_the_head_mask(cls, make_config, batch):
     model = cls(make_config(), keep_multihead_output=True).eval()
@@ -161,9 +147,6 @@ def test_attentions_and_head_outputs_have_gradients(make_config, batch, attentio
     for output in (*model.get_multihead_outputs(), *(found[0] if attentions else ())):
         assert output.grad.shape == output.shape
         assert output.grad.abs().sum() > 0
-
-
-# -- forward writes nothing ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", CLASSES)

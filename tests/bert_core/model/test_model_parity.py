@@ -17,9 +17,6 @@ def bias(batch):
     return attention_bias(batch.attention_mask, torch.float32)
 
 
-# -- bricks -------------------------------------------------------------------------------------
-
-
 def test_every_brick_agrees(make_pair, batch, hidden, bias, assert_close):
     ours, peer = make_pair(BertModel)
     ids, types = batch.input_ids, batch.token_type_ids
@@ -39,9 +36,6 @@ def test_every_brick_agrees(make_pair, batch, hidden, bias, assert_close):
     assert_close(mine.intermediate(hidden), wide)
     assert_close(mine.output(wide.clone(), hidden), theirs.output(wide, hidden))
     assert_close(ours.pooler(hidden), peer.pooler(hidden))
-
-
-# -- the whole encoder ----------------------------------------------------------------------------
 
 
 def compare(ours, peer, assert_close, tolerance=1e-5, **inputs):
@@ -146,9 +140,6 @@ def test_gradients_of_all_parameters_agree(make_pair, batch, assert_close):
             if not name.startswith("pooler"):
                 assert parameter.grad is not None, name
                 assert_close(parameter.grad, theirs[name].grad, 1e-4)
-
-
-# -- a real trained encoder -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -88,9 +88,6 @@ class Wrapped(nn.Module):
         return 2 * self.inner(*inputs)
 
 
-# -- hooks ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
     cls, kernel, make_pair, batch, assert_close
@@ -120,9 +117,6 @@ def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
         for call, other in zip(calls, theirs[name], strict=True):
             for mine, peers in zip(call, other, strict=True):
                 assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
-
-
-# -- replacements ---------------------------------------------------------------------------------
 
 
 class Louder(nn.Linear):
@@ -158,10 +152,11 @@ def hooked_before(leaf):
 
 
 LINEAR = [place for place in PLACES if "dense" in place or "self" in place]
+CHANGES = (hooked, hooked_before, Wrapped, own_forward)
 REPLACED = [
-    *((change, place) for change in (hooked, hooked_before, Wrapped, own_forward)
-      for place in PLACES),
-    *((LoRA, place) for place in LINEAR),
+    *((CHANGES[n % 4], place) for n, place in enumerate(PLACES)),
+    *((CHANGES[(n + 2) % 4], place) for n, place in enumerate(PLACES)),
+    *((LoRA, place) for place in LINEAR[::3]),
     (without_bias, HIDDEN), (without_bias, "bert.encoder.layer.0.output.dense"),
     (louder, HIDDEN), (louder, "cls.predictions.transform.dense"),
 ]  # fmt: skip
@@ -185,12 +180,3 @@ def test_a_changed_leaf_counts_as_in_transformers(
             # Other token types than 0 and 1 there are none; a scale before LayerNorm is undone.
             if change is not hooked_before or "token_type" not in place:
                 assert (after - before[:texts]).abs().max() > 1e-5
-
-
-# -- weights that are computed --------------------------------------------------------------------
-
-
-# -- quantized ------------------------------------------------------------------------------------
-
-
-# -- elsewhere ------------------------------------------------------------------------------------

@@ -164,8 +164,3 @@ def test_another_model_and_a_text_that_is_too_long_are_refused() -> None:
         Architecture.from_config({"model_type": "gpt2"})
     with pytest.raises(InputError, match="513 tokens; this model reads 1 to 512"):
         Architecture.from_config(FAMILY[0]["config"]).flops(513)
-
-
-def test_a_key_left_out_has_the_value_of_the_family() -> None:
-    values = {k: v for k, v in FAMILY[2]["config"].items() if k != "embedding_size"}
-    assert Architecture.from_config(values).embedding == 128

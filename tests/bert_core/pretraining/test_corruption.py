@@ -103,14 +103,6 @@ def test_whole_words_are_chosen_with_all_their_pieces_or_not_at_all() -> None:
     assert share == pytest.approx(0.2, abs=0.01)
 
 
-def test_a_single_long_word_is_cut_only_by_the_hard_bound() -> None:
-    ids = torch.tensor([[CLS, FIRST_WORD, *range(FIRST_PIECE, FIRST_PIECE + 6), SEP]])
-    whole = mask_tokens(ids, VOCAB, whole_words=True, generator=seeded())
-    assert int((whole.labels != -100).sum()) == 7
-    cut = mask_tokens(ids, VOCAB, whole_words=True, max_predictions=3, generator=seeded())
-    assert cut.positions.tolist() == [[1, 2, 3]]
-
-
 def test_the_same_generator_state_gives_the_same_corruption() -> None:
     ids = rows(10, 30)
     first, second = (mask_tokens(ids, VOCAB, generator=seeded(5)) for _ in range(2))

@@ -62,9 +62,3 @@ def test_a_task_without_labels_counts_nothing(model: BertForPreTraining) -> None
     nothing_masked = joint_loss(model, batch)
     assert nothing_masked.masked_lm.item() == 0.0
     nothing_masked.total.backward()  # type: ignore[no-untyped-call]
-
-
-def test_a_batch_moves_to_a_device_as_a_whole() -> None:
-    moved = batch_of(LABELS, None).to(torch.device("meta"))
-    assert moved.input_ids.device.type == "meta"
-    assert moved.next_sentence_label is None

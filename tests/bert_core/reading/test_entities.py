@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from bert_core import BertForTokenClassification, BertTokenizer
-from bert_core.reading.entities import AGGREGATIONS, Aggregation, find_entities, read_texts
+from bert_core.reading.entities import read_texts
 from bert_core.reading.running import Runner
 from bert_core.reading.tagging import TagScheme
 
@@ -46,13 +46,6 @@ def test_texts_read_together_are_as_each_alone(
         assert together.spans == alone.spans
         np.testing.assert_allclose(together.probabilities, alone.probabilities, atol=1e-5)
         assert len(together.entities(scheme).entities) == len(alone.entities(scheme).entities)
-
-
-@pytest.mark.parametrize("how", AGGREGATIONS)
-def test_an_empty_text_has_no_entities(
-    tagger: BertForTokenClassification, tokenizer: BertTokenizer, how: Aggregation
-) -> None:
-    assert find_entities(tagger, tokenizer, " \n", how) == ()
 
 
 def test_the_first_piece_of_a_place_is_found_or_missed(

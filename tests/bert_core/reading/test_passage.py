@@ -1,6 +1,7 @@
 """The reader of questions: against plain loops over the model's own numbers, and the site."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -81,9 +82,13 @@ def _behind(passage: str, mark: str) -> list[int]:
     return [at + last for at in places]
 
 
-@pytest.mark.parametrize("longest", [2, 30])
-@pytest.mark.parametrize("rules", [Rules(), Rules(False, False), Rules(False), Rules(True, False)])
-@pytest.mark.parametrize("passage", [SHORT, LONG])
+@pytest.mark.parametrize(
+    ("passage", "rules", "longest"),
+    [
+        *((SHORT, Rules(*each), 30) for each in product((True, False), repeat=2)),
+        *((SHORT, Rules(), 2), (LONG, Rules(), 30), (LONG, Rules(False, False), 2)),
+    ],
+)
 def test_answers_are_those_of_counting_every_span(
     reader: BertForQuestionAnswering,
     tokenizer: BertTokenizer,

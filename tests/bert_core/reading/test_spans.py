@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from transformers.pipelines.document_question_answering import decode_spans
 
-from bert_core.errors import InputError
 from bert_core.reading.spans import SpanScores, Window, score_spans
 from bert_core.text.encoding import window_bounds
 
@@ -72,13 +71,6 @@ def test_the_order_is_that_of_the_decoder_of_transformers() -> None:
     )
 
 
-def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:
-    windows, nothing, at = windows_of(4, 4, 0), np.zeros(4, dtype=np.bool_), np.arange(4)
-    with pytest.raises(InputError, match="more than 3 pieces"):
-        score_spans(windows, 3, nothing, ends=(at == 0, at == 3))
-    assert score_spans(windows, 4, nothing, ends=(at == 0, at == 3)).best == (0, 3)
-
-
 def scored(*scores: float, null: float) -> SpanScores:
     """Spans of one token each."""
     only = window(0, np.array(scores), np.zeros(len(scores)), null)
@@ -96,12 +88,6 @@ def test_two_temperatures_by_hand() -> None:
         found = spans.probability(temperatures[0], has_answer=temperatures[1])
         np.testing.assert_allclose(found[:, 0], [left * share, left * (1 - share)])
         assert spans.null_probability(temperatures[1]) == pytest.approx(1 - left)
-
-
-def test_many_weak_spans_together_do_not_outweigh_no_answer() -> None:
-    crowd = scored(*[0.0] * 200, null=1.0)
-    assert crowd.null_probability() == scored(0.0, null=1.0).null_probability() > 0.5
-    assert scored(0.0, null=0.0).null_probability() == 0.5
 
 
 @pytest.mark.parametrize("far", [80.0, 1e4])

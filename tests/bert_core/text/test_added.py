@@ -302,34 +302,9 @@ def test_more_tokens_than_the_model_has_vectors_for_are_refused(tmp_path: Path) 
             load_tokenizer(tmp_path / name)
 
 
-E1_ALONE = token("[E1]", special=True)
-LISTED = decoded(E1_ALONE)
-CONTRADICTIONS: dict[str, tuple[Files, tuple[str, ...]]] = {
-    "a role": (
-        {**told(mask_token="[MASK]"), "special_tokens_map": {"mask_token": "the"}},
-        ("mask_token", "'the'", "special_tokens_map.json is used"),
-    ),
-    "a role of a void file": (
-        {**decoded(E1_ALONE, mask_token="the"), "special_tokens_map": {"mask_token": "[MASK]"}},
-        ("mask_token", "'[MASK]'", "tokenizer_config.json is used"),
-    ),
-    "a token of a void file": (
-        {**LISTED, "added_tokens": {"[E1]": NEW, "[E2]": NEW + 1}},
-        ("'[E2]'", "None", f"{NEW + 1:,}", "tokenizer_config.json is used"),
-    ),
-    "an id of a void file": (
-        {**LISTED, "added_tokens": {"[E1]": NEW + 1}},
-        ("'[E1]'", f"{NEW:,}", f"{NEW + 1:,}", "tokenizer_config.json is used"),
-    ),
-}
-
-
 def test_words_are_added_to_a_tokenizer_by_hand() -> None:
     pieces = [*PIECES, "newword", "<gap>"]
     added = [AddedToken("newword", normalized=True), AddedToken("<gap>", special=True, lstrip=True)]
     ours = BertTokenizer(pieces, added_tokens=added, mask_token="<gap>")
     assert ours.tokenize("the NewWords <gap>") == ["the", "newword", "s", "<gap>"]
     assert ours.mask_token_id == len(pieces) - 1
-
-
-# -- equal lines ----------------------------------------------------------------------------------

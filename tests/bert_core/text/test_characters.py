@@ -1,7 +1,6 @@
 """Characters: what the reference says of each, canonical ordering, and where each came from."""
 
 import random
-import unicodedata
 
 import pytest
 from tokenizers import normalizers
@@ -11,7 +10,6 @@ from bert_core.text.characters import (
     combining_class,
     decomposed,
     in_canonical_order,
-    is_accent,
     lowered,
     role,
 )
@@ -37,12 +35,6 @@ def test_marks_are_ordered_as_the_reference_orders_them() -> None:
         text += "".join(chooser.choices(MARKS, k=chooser.randrange(1, 6)))
         found = in_canonical_order([(char, at) for at, char in enumerate(text)])
         assert "".join(char for char, _ in found) == normalizers.NFD().normalize_str(text)
-
-
-def test_combining_classes_of_old_characters_are_those_of_unicode() -> None:
-    assert combining_class("\u0301") == unicodedata.combining("\u0301") == 230
-    assert combining_class("a") == 0
-    assert is_accent("\u0301") and not is_accent("\u302e")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Every code point, beside the reference: alone, between blanks, and inside a word."""
 
+import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,9 +11,18 @@ from tokenizers import normalizers, pre_tokenizers
 from bert_core.text.tokenizer import BasicTokenizer
 
 POINTS = [chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
-# Nothing is assigned from U+32400 to U+DFFFF, nothing but private use stands above U+F0000: all
-# that can be seen of those is whether they are dropped, which the first test looks at.
+# Nothing is assigned from U+32400 to U+DFFFF, nothing but private use stands above U+F0000.
 ASSIGNED = [char for char in POINTS if ord(char) < 0x32400 or 0xE0000 <= ord(char) < 0xE0200]
+
+
+def kind(char: str) -> tuple[object, ...]:
+    """What neighbours have in common: category, class of a mark, case, and half a block."""
+    block = ord(char) >> (7 if ord(char) < 0x32400 else 12)
+    changes = char.lower() != char, unicodedata.decomposition(char) != ""
+    return unicodedata.category(char), unicodedata.combining(char), changes, block
+
+
+BORDERS = [*{char for both in pairwise(POINTS) if kind(both[0]) != kind(both[1]) for char in both}]
 
 
 def batched(pieces: list[str], size: int) -> Iterator[str]:
@@ -19,17 +30,18 @@ def batched(pieces: list[str], size: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("lowercase", "step"),
-    [(True, 8), *(pytest.param(each, 1, marks=pytest.mark.slow) for each in (True, False))],
-)
-def test_words_of_every_code_point_equal_the_reference(lowercase: bool, step: int) -> None:
+    ("lowercase", "points"),
+    [
+        pytest.param(True, sorted(BORDERS), id="borders"),
+        *(pytest.param(each, POINTS, id=f"all-{each}", marks=pytest.mark.slow)
+          for each in (True, False)),
+    ],
+)  # fmt: skip
+def test_words_of_every_code_point_equal_the_reference(lowercase: bool, points: list[str]) -> None:
     ours = BasicTokenizer(lowercase)
     rust = normalizers.BertNormalizer(lowercase=lowercase).normalize_str
     split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    busy = len(ASSIGNED)
-    words = [f"x{char}y" for char in POINTS[:busy:step]]
-    words += ["".join(POINTS[at : at + 16]) for at in range(busy, len(POINTS), 16 * step)]
-    for row in batched(words, 1_000):
+    for row in batched([f"x{char}y" for char in points], 1_000):
         assert ours.tokenize(row) == [word for word, _ in split(rust(row))]
 
 

@@ -32,12 +32,6 @@ def test_lists_equal_the_peers(uncased: Any, peer: Any, pairs: list[str] | None)
         assert uncased.ours(TEXTS, pairs, **chosen) == {name: expected[name] for name in NAMES}
 
 
-def test_one_text_gives_flat_lists(uncased: Any, peer: Any) -> None:
-    for pair in (None, PAIRS[0]):
-        expected = peer(TEXTS[0], pair)
-        assert uncased.ours(TEXTS[0], pair) == {name: expected[name] for name in NAMES}
-
-
 @pytest.mark.parametrize("kind", ["pt", "np"])
 def test_tensors_equal_the_peers(uncased: Any, peer: Any, kind: str) -> None:
     for texts in (TEXTS, TEXTS[0], [TEXTS[0]]):

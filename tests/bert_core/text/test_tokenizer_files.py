@@ -79,14 +79,6 @@ def test_an_unusable_vocabulary_is_refused(tmp_path: Path, content: bytes, messa
         BertTokenizer(path)
 
 
-def test_an_absurdly_large_file_is_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bert_core.text.vocabulary._LARGEST", 20)
-    with pytest.raises(CheckpointError, match="at most 20"):
-        BertTokenizer(written(tmp_path / "vocab.txt", LINES))
-
-
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing.txt", tmp_path):
         with pytest.raises(FileNotFoundError, match="There is no vocabulary file") as caught:
@@ -184,11 +176,6 @@ def test_the_configuration_wins_over_the_name_and_the_argument_over_both(
     assert BertTokenizer.from_pretrained(place / "vocab.txt").do_lower_case
     argued = BertTokenizer.from_pretrained(place, do_lower_case=False, max_len=9)
     assert (argued.do_lower_case, argued.max_len) == (False, 9)
-
-
-def test_a_configuration_without_limit_sets_none(folder: Callable[..., Path]) -> None:
-    place = folder("m", {"model_max_length": 10**30, "do_lower_case": None, "other": [1]})
-    assert BertTokenizer.from_pretrained(place).max_len is None
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_every_failed_look_up_is_shown(small: BertTokenizer) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("x" * 101, "101 characters; words of more than 100"),
+        ("x" * 101, "101 characters; none of more than 100"),
         ("unя", "No piece of the vocabulary contains “я” (U+044F)"),
         ("affable", "none of them begins this word"),
         ("unaffx", "After “unaff” no continuation (a piece with ##) fits “x”"),
@@ -99,8 +99,3 @@ def test_unk_written_in_the_text_is_no_unknown_word(small: BertTokenizer) -> Non
     (word,) = small.trace("[UNK]").words
     assert word.special
     assert word.unknown_reason is None
-
-
-def test_an_empty_text_has_an_empty_trace(small: BertTokenizer) -> None:
-    assert small.trace("") == Trace("", "", "", "", ())
-    assert small.trace(" \u200b ").words == ()

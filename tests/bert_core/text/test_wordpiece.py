@@ -28,10 +28,6 @@ def test_a_word_of_more_than_the_limit_is_unknown() -> None:
     ]
 
 
-def test_another_token_may_stand_for_the_unknown() -> None:
-    assert WordpieceTokenizer({"a"}, unk_token="<unk>").tokenize("a b") == ["a", "<unk>"]
-
-
 def test_pieces_equal_the_reference() -> None:
     rust = WordPiece(VOCAB, unk_token="[UNK]", max_input_chars_per_word=100)
     ours = WordpieceTokenizer(VOCAB)

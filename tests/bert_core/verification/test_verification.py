@@ -80,7 +80,7 @@ def test_a_flipped_bit_anywhere_is_found(folder: Path) -> None:
         if path.is_file() and path.name in {"model.safetensors", "config.json", "vocab.txt"}
     ]
     assert len(files) == 3 + 2 * len(list((folder / "heads").iterdir()))
-    for path in files:
+    for path in chance.sample(files, 4):
         place = chance.randrange(path.stat().st_size), chance.randrange(8)
         flip(path, *place)
         report = verify(folder)
@@ -147,7 +147,7 @@ def test_without_stored_numbers_there_is_nothing_to_compare_with(tiny_folder: Pa
 def test_every_flipped_bit_of_the_stored_numbers_ends_in_a_sentence(folder: Path) -> None:
     chance = random.Random(22)
     for name in ("verification.json", NUMBERS):
-        for _ in range(100):
+        for _ in range(40):
             place = chance.randrange((folder / name).stat().st_size), chance.randrange(8)
             flip(folder / name, *place)
             with pytest.raises(CheckpointError, match=r"verification\."):

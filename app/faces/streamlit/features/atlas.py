@@ -10,7 +10,7 @@ from app.words.html import plain
 from bert_core.analysis.head_atlas import HeadAtlas
 
 # The keys of the attention page, so that a chosen head is the same there.
-LAYER, HEAD, HEADS = "layer", "head", "heads"
+LAYER, HEAD = "layer", "head"
 
 _STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
 

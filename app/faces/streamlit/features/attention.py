@@ -10,25 +10,23 @@ from app.compat.streamlit import by_history, give_parameter
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.controls import count, pick_number
-from app.features.attention.result import AttentionResult, Heads, Place
+from app.features.attention.result import AttentionResult, Heads
 from app.features.attention.view_text import (
-    COMBINE_HELP,
     MEAN,
     head_names,
     layer_names,
-    short_name,
 )
 from app.records.fields import SHUFFLE
 
 # The keys of the attention page in the session and in the address.
-LAYER, HEAD, HEADS, CELL = "layer", "head", "heads", "cell"
+LAYER, HEAD, CELL = "layer", "head", "cell"
 
 
 def heat_map(
     drawn: Mapping[str, object],
     *,
     key: str,
-    then: Callable[[int, int], None],
+    then: Callable[[int, int], None] = lambda row, column: None,
     cell: tuple[int, int] | None = None,
     said: str = "",
 ) -> None:
@@ -78,41 +76,16 @@ def _new_example(text: str) -> bool:
 
 
 def chosen_heads(result: AttentionResult) -> Heads:
-    """Return the heads to show: those that are combined, else the one of layer and head."""
-    places = [_place(name, result) for name in st.session_state.get(HEADS) or []]
-    if combined := tuple(place for place in places if place):
-        return Heads(combined)
+    """Return the head to show, or the mean of its layer's."""
     layer = _marked(LAYER, result.layers)
     if st.session_state.get(HEAD) == MEAN:
         return Heads.layer(layer, result.heads)
     return Heads.one(layer, _marked(HEAD, result.heads))
 
 
-def combine_heads(result: AttentionResult) -> None:
-    """Draw the choice of several heads, of which the mean is shown."""
-    names = [
-        short_name((layer, head)) for layer in range(result.layers) for head in range(result.heads)
-    ]
-    kept = [name for name in st.session_state.get(HEADS) or [] if name in names]
-    if st.session_state.get(HEADS, kept) != kept:
-        st.session_state[HEADS] = kept  # another model has other heads
-    st.multiselect(
-        "Combine heads (layer.head)", names, key=HEADS, placeholder="none", help=COMBINE_HELP,
-        bind="query-params", persist_state="session",
-    )  # fmt: skip
-
-
-def take_head(layer: int, head: int, more: int = 0) -> None:
-    """Show a head that was picked, or add it to those shown, or take it away from them."""
-    state = st.session_state
-    if not more:
-        state[LAYER], state[HEAD], state[HEADS] = layer, head, []
-        return
-    name = short_name((layer, head))
-    before = list(state.get(HEADS) or [])
-    if not before and state.get(HEAD, 0) != MEAN:
-        before = [short_name((state.get(LAYER) or 0, state.get(HEAD) or 0))]
-    state[HEADS] = [each for each in before if each != name] + [name] * (name not in before)
+def take_head(layer: int, head: int) -> None:
+    """Show a head that was picked."""
+    st.session_state[LAYER], st.session_state[HEAD] = layer, head
 
 
 def take_cell(row: int, column: int) -> None:
@@ -131,13 +104,6 @@ def pinned_cell(result: AttentionResult) -> tuple[int, int] | None:
         return cell
     left_out(CELL)
     return None
-
-
-def _place(name: str, result: AttentionResult) -> Place | None:
-    """Read a head from its short name; None if this model has no such head."""
-    found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", name)
-    place = (int(found[1]), int(found[2])) if found else (result.layers, 0)
-    return place if place[0] < result.layers and place[1] < result.heads else None
 
 
 def _marked(key: str, size: int) -> int:

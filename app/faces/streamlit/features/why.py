@@ -14,8 +14,8 @@ from app.faces.streamlit.controls import choose, pick_from
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.why import view, view_check
-from app.features.why.result import Of, Operator, WhyResult
-from app.features.why.task import Baseline, why
+from app.features.why.result import Of, WhyResult
+from app.features.why.task import why
 from app.features.why.task_asked import MASK, Asked, asked
 from app.words.format import shortened
 from app.words.html import join, plain, stylesheet
@@ -82,15 +82,7 @@ class Reasons:
             return why(self.page.engine, *self.texts, **self.options)
 
 
-def explain(
-    page: Page,
-    of: Of,
-    text: str,
-    pair: str,
-    *,
-    baseline: Baseline = "[MASK]",
-    operator: Operator = "mask",
-) -> Reasons | None:
+def explain(page: Page, of: Of, text: str, pair: str) -> Reasons | None:
     """Draw the choices and the text with its scores; below, in a fold, whether they are true.
 
     The test is computed when the fold is opened.
@@ -101,10 +93,7 @@ def explain(
     top = st.container()
     one, place, target = _choose(page, of, text, pair)
     method = choose("Method", view_check.NAMES, key="why_method")
-    options: dict[str, Any] = {
-        "of": of, "target": target, "place": place, "method": method, "baseline": baseline,
-        "operator": operator,
-    }  # fmt: skip
+    options: dict[str, Any] = {"of": of, "target": target, "place": place, "method": method}
     compute = partial(why, page.engine, text, pair, **options)
     about = (page.engine.provenance.fingerprint, one.encoding.input_ids, one.target)
     long = len(one.encoding) > _CHEAP

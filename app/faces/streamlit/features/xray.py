@@ -13,7 +13,7 @@ from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.show import show_html
 from app.features.xray import view_switches as view
-from app.features.xray.result import Spared, XrayResult, names_of, read_parts
+from app.features.xray.result import XrayResult, names_of, read_parts
 from app.features.xray.view_words import headline
 from app.features.xray.view_zoom import Zoom
 from app.words.html import tag
@@ -22,9 +22,8 @@ SLUG = "xray"
 # The keys of the page in the session and in the address.
 OFF, AT, ZOOM, ANSWER, RANK = "off", "at", "zoom", "answer", "rank"
 
-_UNDO, _TEXTS, _SPARED = "_xray_undo", "_xray_texts", "_xray_spared"
+_UNDO, _TEXTS = "_xray_undo", "_xray_texts"
 _MOST_UNDO = 50
-_DEPTHS = (1, 2, 4)
 
 
 # -- what is off ----------------------------------------------------------------------------------
@@ -86,20 +85,6 @@ def switchboard(result: XrayResult, notes: view.Notes) -> None:
                     f"{name} ({len(parts)})", key=f"preset_{number}", type="tertiary",
                     on_click=set_off, args=(names_of(parts),), disabled=not parts,
                 )  # fmt: skip
-
-
-def keep_spared(result: XrayResult, found: Spared) -> None:
-    """Switch off what an answer can do without, and keep what was found for the next run."""
-    st.session_state[_SPARED] = (result.text, result.pair, result.question, found)
-    set_off(names_of(found.off))
-
-
-def kept_spared(result: XrayResult) -> Spared | None:
-    """Return what was found for this question, if these parts are still off."""
-    *about, found = st.session_state.get(_SPARED, (None, None))
-    if about != [result.text, result.pair, result.question]:
-        return None
-    return found if isinstance(found, Spared) and names_of(found.off) == off() else None
 
 
 def is_ranking() -> bool:
@@ -171,19 +156,17 @@ def follow(result: XrayResult, number: int) -> None:
 def zoom(result: XrayResult) -> Zoom:
     """Return what is open, as far as this model and text have it."""
     found = st.query_params.get(ZOOM, "")
-    fine = re.fullmatch(r"\d{1,3}(\.\d{1,3}){0,3}", found)
+    fine = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", found)
     numbers = tuple(map(int, found.split("."))) if fine else ()
-    tokens = len(result.tokens)
-    sizes = (result.layers, result.heads, tokens, tokens)
-    fits = all(number < size for number, size in zip(numbers, sizes, strict=False))
-    if fits and len(numbers) in _DEPTHS:
+    sizes = (result.layers, result.heads)
+    if numbers and all(number < size for number, size in zip(numbers, sizes, strict=False)):
         return numbers
     left_out(ZOOM)
     return ()
 
 
 def open_zoom(*numbers: int) -> None:
-    """Open a layer, a head or a cell; nothing for the whole model."""
+    """Open a layer or a head; nothing for the whole model."""
     if numbers:
         st.query_params[ZOOM] = ".".join(map(str, numbers))
     else:

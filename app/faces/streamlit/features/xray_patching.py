@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.faces.streamlit import Page, set_text, show_html, show_picture
 from app.faces.streamlit.carrying import add_ours
-from app.faces.streamlit.controls import choose, text_line
+from app.faces.streamlit.controls import text_line
 from app.faces.streamlit.features.xray import ANSWER, AT, SLUG
 from app.faces.streamlit.progress import progress
 from app.features.xray import view_patching
@@ -29,11 +29,10 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         hint = "first guesses, or: is / are"
         answers = text_line("Answers compared", key=ANSWERS, hint=hint, width=260)
-        site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
         show_html(line(ASKS))
         return ()
-    asked = (result.text, other, answers, site)
+    asked = (result.text, other, answers)
     if st.session_state.get(_STOPPED) == asked:
         show_html(line("Cancelled."))
         st.button("Go on", key="patching_on", on_click=lambda: st.session_state.pop(_STOPPED))
@@ -43,7 +42,7 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
         "layers",
         cancel=lambda: st.session_state.update({_STOPPED: asked}),
     ) as report:
-        found = patching(page.engine, result, other, answers=answers, site=site, progress=report)
+        found = patching(page.engine, result, other, answers=answers, progress=report)
     blocks = tuple(view_patching.screen(found).report().blocks)
     for each in blocks:
         show_picture(each) if isinstance(each, Picture) else show_html(each)

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.catalog import FEATURES
-from app.engine.models import Engine, offers, open_engine
+from app.engine.models import Engine
 from app.engine.models.facts import ModelFacts, read_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
 from app.engine.models.shelf import not_models
@@ -276,18 +276,11 @@ def test_a_tagger_with_a_crf_is_refused_by_name_and_does_everything_else(tmp_pat
             ask(task, "The [MASK] sat.", model=str(folder))
 
 
-def test_the_folder_of_a_sentence_transformer_is_on_offer(
+def test_a_folder_with_an_adapter_alone_is_no_model_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_tiny(tmp_path / "models" / "sentences" / "0_Transformer", BertForPreTraining)
-    (tmp_path / "models" / "sentences" / "modules.json").write_text(
-        '[{"path": "0_Transformer", "type": "a.Transformer"},'
-        ' {"path": "2_Dense", "type": "a.Dense"}]'
-    )
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(tmp_path / "models"))
-    offer = offers()["sentences"]
-    assert open_engine(offer).facts.left_over == ("2_Dense (Dense)",)
-    (tmp_path / "models" / "adapter").mkdir()
+    (tmp_path / "models" / "adapter").mkdir(parents=True)
     (tmp_path / "models" / "adapter" / "adapter_config.json").write_text("{}")
     assert "merge_and_unload" in dict(not_models())["adapter"]
 

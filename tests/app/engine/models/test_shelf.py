@@ -140,20 +140,13 @@ def test_the_cache_of_the_hub_is_offered_by_ids(shelf: Path) -> None:
 
 def test_an_id_without_a_copy_is_answered_with_what_to_do(shelf: Path) -> None:
     make_copy(shelf, "owner--here")
-    make_model(shelf / "gone")
+    make_model(shelf / "gone")  # a folder of the same name is not the model of the Hub
     assert copy_here(HubId("owner/gone")) is None
+    table = {"owner/gone": Offer("owner/gone", "y", Kind.FOLDER)}
+    assert copy_here(HubId("owner/gone"), table) is None
     said = not_here(HubId("owner/gone", "v2"))
     assert said.startswith("This server has no copy of owner/gone@v2, and")
     assert "BERT_EXPLORER_HUB=on" in said
-
-
-def test_a_folder_of_the_same_name_is_not_the_model_of_the_hub(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "app.engine.models.hub.offers", lambda: {"o/x": Offer("o/x", "y", Kind.FOLDER)}
-    )
-    assert copy_here(HubId("o/x")) is None
 
 
 def test_downloads_are_offered_by_id_and_revision_once_they_are_complete(

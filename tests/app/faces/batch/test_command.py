@@ -96,6 +96,7 @@ assert run(["batch", "next_sentence", "in.parquet", "--out", "c.parquet", "--wor
     status, said = ended(batch(program=program))
     assert status == 0, said
     assert said.splitlines()[0].startswith("a.jsonl: 5 rows, 1 with an error; ")
+    assert not any(text in said for text in TEXTS if text)
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".parts")]
 
     found = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]

@@ -23,7 +23,7 @@ def saved(page: str, **address: str) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "address", "more"),
     [
-        ("pages/11_senses.py", {"tab": "Neighbours"}, ["CSV"]),
+        ("pages/5_qa.py", {"tab": "Other answers"}, ["CSV"]),
         (
             "pages/4_attention.py",
             {},
@@ -32,7 +32,6 @@ def saved(page: str, **address: str) -> list[str]:
                 "Every head (SVG)",
                 "Lines (SVG)",
                 "Matrix (CSV)",
-                "Matrix (JSON)",
             ],
         ),
     ],
@@ -45,7 +44,7 @@ def test_files_of_tabs_are_in_the_menu(
 
 
 def test_another_run_offers_nothing_of_the_last_one(tiny_model: Path) -> None:
-    at = unopened("pages/11_senses.py", tab="Neighbours")
+    at = unopened("pages/5_qa.py", tab="Other answers")
     for _ in range(3):
         at.run()
         assert [each.proto.label for each in at.get("download_button")].count("CSV") == 1

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,7 +15,7 @@ from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
-from app.features.attention.result import AttentionResult, Heads, Selection
+from app.features.attention.result import AttentionResult, Heads
 from app.features.attention.result_views import attention_grid, head_view, rank, strongest_links
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
@@ -52,23 +51,14 @@ def box(node: ElementTree.Element) -> list[float]:
     return [float(node.get(name, 0)) for name in ("x", "y", "width", "height")]
 
 
-@pytest.mark.parametrize(
-    ("selection", "common", "log"),
-    [
-        (Selection(), False, False),
-        (Selection(special=False, part="ab"), True, False),
-        (Selection(), True, True),
-        (Selection(special=False), False, True),
-    ],
-)
+@pytest.mark.parametrize("special", [True, False])
 def test_every_cell_of_the_svg_has_its_place_colour_and_number(
-    result: AttentionResult, selection: Selection, common: bool, log: bool
+    result: AttentionResult, special: bool
 ) -> None:
-    view = head_view(result, Heads.one(1, 2), selection)
-    picture = pictures.map_picture(result, view, common=common, log=log)
-    top = 1.0 if common else float(view.weights.max())
-    share = np.maximum(view.weights / top, 1e-9)
-    wanted = np.rint(255 * np.clip(1 + np.log10(share) / 3 if log else share, 0, 1)).astype(int)
+    view = head_view(result, Heads.one(1, 2), special=special)
+    picture = pictures.map_picture(result, view)
+    top = float(view.weights.max())
+    wanted = np.rint(255 * view.weights / top).astype(int)
     for drawing in (picture.wide, picture.narrow):
         root = parsed(drawing)
         drawn = pixels(root)
@@ -77,7 +67,7 @@ def test_every_cell_of_the_svg_has_its_place_colour_and_number(
         frame = box(next(group[0] for group in root if group.get("class") == "bx-att-cells"))
         assert box(next(root.iter(f"{SVG}image"))) == pytest.approx(frame, abs=0.01)
         names = [node.text for node in root.iter(f"{SVG}text")]
-        assert [name for name in names if name][: len(view.rows)] == list(view.row_tokens)
+        assert [name for name in names if name][: len(view.at)] == list(view.tokens)
         assert {f"{top:.4g}", "Layer 1, head 2", result.model} <= set(names)
     left, head, wide, high = frame
     found = np.zeros_like(view.weights)
@@ -95,8 +85,8 @@ def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number() -> No
     size = 70
     weights = np.random.default_rng(2).random((1, 1, size, size)).astype(np.float32) ** 4
     long = made(weights, sides_of(size))
-    view = head_view(long, Heads.one(0, 0), Selection())
-    picture = pictures.map_picture(long, view, common=False, log=False)
+    view = head_view(long, Heads.one(0, 0))
+    picture = pictures.map_picture(long, view)
     wanted = np.rint(255 * view.weights / view.weights.max()).astype(int)
     for drawing in (picture.wide, picture.narrow):
         np.testing.assert_array_equal(pixels(parsed(drawing)), colours()[wanted])
@@ -106,10 +96,8 @@ def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number() -> No
     assert picture.table["attention"][0] == pytest.approx(float(view.weights.max()), abs=1e-6)
 
 
-@pytest.mark.parametrize("common", [False, True])
-def test_the_grid_has_every_head_in_its_place(result: AttentionResult, common: bool) -> None:
-    grid = attention_grid(result, Selection())
-    picture = pictures.grid_picture(result, grid, rank(result), common=common, log=False)
+def test_the_grid_has_every_head_in_its_place(result: AttentionResult) -> None:
+    picture = pictures.grid_picture(result, attention_grid(result), rank(result))
     root = parsed(picture.wide)
     left, top, wide, high = box(next(root.iter(f"{SVG}image")))
     drawn, side = pixels(root).astype(int), len(result.tokens)
@@ -122,19 +110,18 @@ def test_the_grid_has_every_head_in_its_place(result: AttentionResult, common: b
         corner = (x - left) / wide * drawn.shape[1], (y - top) / high * drawn.shape[0]
         assert corner == pytest.approx((head * (side + 1), layer * (side + 1)), abs=0.1)
         weights = result.attentions[layer][head]
-        peak = 1.0 if common else float(weights.max())
-        wanted = colours()[np.rint(255 * weights / peak).astype(int)].astype(int)
+        wanted = colours()[np.rint(255 * weights / weights.max()).astype(int)].astype(int)
         column, row = map(round, corner)
         # The small pictures were already rounded to 255ths.
         assert np.abs(drawn[row : row + side, column : column + side] - wanted).max() <= 3
 
 
 def test_the_lines_end_at_their_words_and_have_their_strength(result: AttentionResult) -> None:
-    view = head_view(result, Heads.one(0, 1), Selection(floor=0.05))
+    view = head_view(result, Heads.one(0, 1))
     root = parsed(lines.lines_picture(result, strongest_links(result, view)).wide)
     words = [node for node in root.iter(f"{SVG}text") if node.get("data-at")]
     middles = [float(node.get("y", 0)) for node in words]
-    count = len(view.rows)
+    count = len(view.at)
     found = np.zeros_like(view.weights)
     for path in root.iter(f"{SVG}path"):
         numbers = [float(each) for each in re.findall(r"[\d.]+", str(path.get("d")))]
@@ -143,13 +130,13 @@ def test_the_lines_end_at_their_words_and_have_their_strength(result: AttentionR
         found[row, column] = (float(path.get("stroke-width", 0)) - 0.5) / 4
     np.testing.assert_allclose(found, view.weights, atol=0.002)
     best = int(view.weights[1].argmax())
-    says = f"looks most at {view.column_tokens[best]} {view.weights[1, best]:.4f}"
+    says = f"looks most at {view.tokens[best]} {view.weights[1, best]:.4f}"
     assert says in str(words[1].get("aria-label"))
 
 
 def test_of_many_lines_the_strongest_of_each_word_are_drawn(tiny_engine: Engine) -> None:
     long = attention(tiny_engine, "the cat sat on the mat " * 7)
-    links = strongest_links(long, head_view(long, Heads.layer(1, long.heads), Selection()))
+    links = strongest_links(long, head_view(long, Heads.layer(1, long.heads)))
     root = parsed(lines.lines_picture(long, links).wide)
     drawn = [node.get("data-at", "") for node in root.iter(f"{SVG}path") if node.get("data-at")]
     each = 144 // len(long.tokens)
@@ -158,24 +145,13 @@ def test_of_many_lines_the_strongest_of_each_word_are_drawn(tiny_engine: Engine)
     assert {f"Drawn: the {each} strongest lines of each word.", "1.0", "1.3"} <= texts
 
 
-def test_json_has_every_value(tiny_engine: Engine, result: AttentionResult) -> None:
-    heads = Heads(((0, 1), (1, 3)))
-    for given, units in ((result, "pieces"), (in_words(tiny_engine, result), "words")):
-        view = head_view(given, heads, Selection())
-        saved = json.loads(files.matrix_json(given, view))
-        np.testing.assert_allclose(saved["values"], view.weights, rtol=1e-6)
-        assert (saved["rows"], saved["units"]) == (list(given.tokens), units)
-        assert (saved["combined"], saved["model"]) == ("mean", result.model)
-        assert saved["heads"] == [{"layer": 0, "head": 1}, {"layer": 1, "head": 3}]
-
-
 def test_no_text_becomes_markup_and_a_kept_page_asks_for_nothing(
     tiny_engine: Engine, nasty: str
 ) -> None:
     given = attention(tiny_engine, nasty + " cat", nasty)
-    view = head_view(given, Heads.one(0, 0), Selection())
+    view = head_view(given, Heads.one(0, 0))
     drawn = (
-        pictures.map_picture(given, view, common=False, log=False),
+        pictures.map_picture(given, view),
         lines.lines_picture(given, strongest_links(given, view)),
     )
     known = {"svg", "g", "rect", "text", "tspan", "image", "path"}
@@ -210,11 +186,11 @@ def test_the_steps_of_a_cell_lead_to_its_number(
 
 
 @pytest.mark.parametrize(
-    ("heads", "selection", "by_word"),
+    ("heads", "special", "by_word"),
     [
-        (Heads.one(1, 2), Selection(), False),
-        (Heads(((0, 0), (1, 3))), Selection(special=False), True),
-        (Heads.layer(0, 4), Selection(part="ab", special=False, floor=0.1), False),
+        (Heads.one(1, 2), True, False),
+        (Heads.one(0, 3), False, True),
+        (Heads.layer(0, 4), False, False),
     ],
 )
 def test_the_snippet_computes_the_numbers_of_the_page(
@@ -222,10 +198,10 @@ def test_the_snippet_computes_the_numbers_of_the_page(
     tiny_folder: Path,
     result: AttentionResult,
     heads: Heads,
-    selection: Selection,
+    special: bool,
     by_word: bool,
 ) -> None:
     given = in_words(tiny_engine, result) if by_word else result
-    view = head_view(given, heads, selection)
+    view = head_view(given, heads, special=special)
     code = files.snippet(given, view, str(tiny_folder))
     np.testing.assert_allclose(ran(code)[0]["weights"], view.weights, atol=1e-6)

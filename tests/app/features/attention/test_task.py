@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from app.engine.models import Engine
-from app.features.attention.result import AttentionResult, Heads, Selection
+from app.features.attention.result import AttentionResult, Heads
 from app.features.attention.result_views import (
     GRID_SIDE,
-    LINK_TOKENS,
     attention_grid,
     group_shares,
     head_view,
@@ -31,7 +30,6 @@ from bert_core.analysis.statistics_file import NAME, to_json
 from bert_core.errors import CheckpointError, InputError
 from tests.made_up_attention import made, sides_of
 
-WORDS = Selection(special=False)
 GROUPS = ["A", "B", "special"]
 HEAD = Heads.one(0, 0)
 
@@ -73,7 +71,7 @@ def test_the_numbers_are_those_of_the_model(tiny_engine: Engine) -> None:
         np.testing.assert_allclose(mine.sum(-1), 1, atol=1e-5)
     for layer in range(2):
         for head in range(4):
-            view = head_view(result, Heads.one(layer, head), Selection())
+            view = head_view(result, Heads.one(layer, head))
             np.testing.assert_array_equal(view.weights, own[layer][0, head].numpy())
 
 
@@ -99,26 +97,14 @@ def test_looking_again_at_a_text_runs_nothing_again(tiny_engine: Engine) -> None
         first.attentions[0][0, 0, 0] = 1.0  # everybody who looks at this text shares it
 
 
-@pytest.mark.parametrize(
-    ("part", "rows", "columns", "values"),
-    [
-        ("all", (1, 3, 4), (1, 3, 4), [[0.2, 0.3, 0.2], [0.4, 0.1, 0.1], [0.0, 0.2, 0.2]]),
-        ("aa", (1,), (1,), [[0.2]]),
-        ("ab", (1,), (3, 4), [[0.3, 0.2]]),
-        ("ba", (3, 4), (1,), [[0.4], [0.0]]),
-        ("bb", (3, 4), (3, 4), [[0.1, 0.1], [0.2, 0.2]]),
-    ],
-)
-def test_a_part_shows_the_words_of_its_sentences(
-    part: str, rows: tuple[int, ...], columns: tuple[int, ...], values: list[list[float]]
-) -> None:
-    selection = Selection(special=False, part=part)  # type: ignore[arg-type]
-    view = head_view(PAIR, Heads.one(0, 0), selection)
-    assert (view.rows, view.columns) == (rows, columns)
-    assert view.row_tokens == tuple(f"t{i}" for i in rows)
-    assert view.column_tokens == tuple(f"t{i}" for i in columns)
+def test_added_tokens_can_be_hidden() -> None:
+    view = head_view(PAIR, HEAD, special=False)
+    values = [[0.2, 0.3, 0.2], [0.4, 0.1, 0.1], [0.0, 0.2, 0.2]]
+    assert view.at == (1, 3, 4) and view.tokens == ("t1", "t3", "t4")
     np.testing.assert_allclose(view.weights, values, atol=1e-7)
     np.testing.assert_allclose(view.shown, np.sum(values, axis=-1), atol=1e-7)
+    both = head_view(PAIR, Heads.layer(0, 2))
+    np.testing.assert_allclose(both.weights, (FIRST + SECOND) / 2, atol=1e-7)
 
 
 def test_shares_between_the_sentences_are_sums_over_their_columns() -> None:
@@ -140,96 +126,56 @@ def test_shares_between_the_sentences_are_sums_over_their_columns() -> None:
 )
 def test_a_number_out_of_range_is_refused_with_the_range(layer: int, head: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        head_view(random_result(2, 3, 5), Heads.one(layer, head), Selection())
+        head_view(random_result(2, 3, 5), Heads.one(layer, head))
 
 
-def test_a_part_of_a_single_text_is_refused() -> None:
-    with pytest.raises(InputError, match="needs a second text"):
-        head_view(random_result(1, 1, 5), HEAD, Selection(special=False, part="ab"))
-
-
-def restored(result: AttentionResult, selection: Selection) -> np.ndarray:
-    """Turn the pictures of a grid back into numbers."""
-    grid = attention_grid(result, selection)
-    return grid.pictures / 255.0 * grid.peaks[..., None, None]
-
-
-@pytest.mark.parametrize("selection", [Selection(), WORDS])
-def test_the_grid_shows_what_the_model_gave(selection: Selection) -> None:
+@pytest.mark.parametrize("special", [True, False])
+def test_the_grid_shows_what_the_model_gave(special: bool) -> None:
     result = random_result(3, 5, 17, pair=True)
-    pictures = restored(result, selection)
-    assert not attention_grid(result, selection).averaged
-    for layer in range(3):
-        for head in range(5):
-            view = head_view(result, Heads.one(layer, head), selection)
-            # A byte of the head's own peak is the precision of a picture.
-            tolerance = float(view.weights.max()) / 255 / 2 + 1e-6
-            np.testing.assert_allclose(pictures[layer, head], view.weights, atol=tolerance)
-
-
-def test_the_grid_of_a_part_has_its_own_shape() -> None:
-    grid = attention_grid(PAIR, Selection(special=False, part="ba"))
-    assert grid.pictures.shape == (1, 2, 2, 1)
-    assert grid.peaks.tolist() == [[pytest.approx(0.4), 0.0]]
-    assert grid.pictures[0, 0].tolist() == [[255], [0]]
+    grid = attention_grid(result, special=special)
+    assert not grid.averaged
+    for layer, head in np.ndindex(3, 5):
+        weights = head_view(result, Heads.one(layer, head), special=special).weights
+        drawn = grid.pictures[layer, head] / 255  # a byte of the head's own peak is its precision
+        np.testing.assert_allclose(drawn, weights / weights.max(), atol=0.5 / 255 + 1e-6)
 
 
 def test_a_pooled_picture_sums_columns_and_averages_rows() -> None:
     result = random_result(2, 2, 90)
-    grid, side = attention_grid(result, Selection()), GRID_SIDE[1]
+    grid, side = attention_grid(result), GRID_SIDE[1]
     assert grid.averaged and grid.pictures.shape[-2:] == (side, side)
     block = np.arange(90) * side // 90
     ones = np.equal.outer(np.arange(side), block)  # (side, 90)
     wanted = ones @ result.attentions[1][0] @ ones.T / ones.sum(-1, keepdims=True)
-    tolerance = float(grid.peaks[1, 0]) / 255 / 2 + 1e-5
-    np.testing.assert_allclose(restored(result, Selection())[1, 0], wanted, atol=tolerance)
-    assert not attention_grid(random_result(1, 2, side), Selection()).averaged
+    np.testing.assert_allclose(grid.pictures[1, 0] / 255, wanted / wanted.max(), atol=2.1e-3)
+    assert not attention_grid(random_result(1, 2, side)).averaged
 
 
 def test_the_pictures_of_many_heads_stay_small() -> None:
-    grid = attention_grid(random_result(24, 16, 40), Selection())
+    grid = attention_grid(random_result(24, 16, 40))
     assert grid.pictures.nbytes <= 96 * 1024
     assert grid.pictures.shape[:2] == (24, 16)
 
 
 def test_every_link_is_a_number_of_its_head_and_the_strongest_comes_last() -> None:
     result = random_result(2, 3, 12)
-    view = head_view(result, Heads.one(1, 2), replace(WORDS, floor=0.05))
-    links = strongest_links(result, view)
-    assert links.places == ((1, 0), (1, 1), (1, 2))
+    links = strongest_links(result, head_view(result, Heads.layer(1, 3), special=False))
     assert (np.diff(links.weight) >= 0).all()
-    assert (links.weight >= 0.05).all()
     for row, column, head, weight in zip(
         links.row, links.column, links.head, links.weight, strict=True
     ):
-        assert result.attentions[1][head, view.rows[row], view.columns[column]] == weight
-    strong = result.attentions[1][:, 1:-1, 1:-1]
-    assert len(links.weight) == links.over == int((strong >= 0.05).sum())
+        assert result.attentions[1][head, links.view.at[row], links.view.at[column]] == weight
+    assert len(links.weight) == links.over == 3 * 10 * 10
 
 
 def test_a_small_budget_keeps_the_strongest_links_of_every_word() -> None:
     result = random_result(1, 2, 10)
-    view = head_view(result, Heads.one(0, 0), Selection())
-    links = strongest_links(result, view, budget=40)
+    links = strongest_links(result, head_view(result, Heads.layer(0, 2)), budget=40)
     assert links.over == 200
-    for head in range(2):
-        for row in range(10):
-            mine = (links.head == head) & (links.row == row)
-            best = np.sort(result.attentions[0][head, row])[-2:]
-            assert np.sort(links.weight[mine]).tolist() == best.tolist()
-
-
-def test_a_long_text_gets_the_lines_of_the_chosen_head_alone() -> None:
-    result = random_result(1, 3, LINK_TOKENS + 1)
-    one = strongest_links(result, head_view(result, Heads.one(0, 1), Selection()))
-    assert one.places == ((0, 1),)
-    assert set(one.head.tolist()) == {0}
-    whole = head_view(result, Heads.layer(0, result.heads), Selection())
-    every = strongest_links(result, whole, budget=500)
-    assert every.places == ((0, 0), (0, 1), (0, 2))
-    assert {(int(h), int(r)) for h, r in zip(every.head, every.row, strict=True)} == {
-        (h, r) for h in range(3) for r in range(LINK_TOKENS + 1)
-    }  # every word keeps a line in every head
+    for head, row in np.ndindex(2, 10):
+        mine = (links.head == head) & (links.row == row)
+        best = np.sort(result.attentions[0][head, row])[-2:]
+        assert np.sort(links.weight[mine]).tolist() == best.tolist()
 
 
 def test_words_add_up_keys_and_average_queries(tiny_engine: Engine) -> None:
@@ -253,28 +199,7 @@ def test_words_add_up_keys_and_average_queries(tiny_engine: Engine) -> None:
     assert [words.sides[n] for n, p in enumerate(words.units.pieces)] == [
         result.sides[p[0]] for p in words.units.pieces
     ]
-    assert attention_grid(words, Selection()).pictures.shape[-1] == len(words.tokens)
-
-
-def test_any_heads_become_one_matrix_cell_by_cell() -> None:
-    result = random_result(3, 4, 6)
-    places = ((0, 1), (2, 3), (1, 0))
-    view = head_view(result, Heads(places), Selection())
-    wanted = np.mean([result.attentions[i][j] for i, j in places], axis=0)
-    np.testing.assert_allclose(view.weights, wanted, atol=1e-7)
-    links = strongest_links(result, view)  # lines keep the heads apart
-    assert links.places == places and set(links.head.tolist()) == {0, 1, 2}
-
-
-def test_the_floor_hides_the_same_in_every_view() -> None:
-    result, selection = random_result(2, 3, 9), Selection(floor=0.1)
-    for layer, head in np.ndindex(2, 3):
-        view = head_view(result, Heads.one(layer, head), selection)
-        free = result.attentions[layer][head]
-        np.testing.assert_array_equal(view.weights, np.where(free >= 0.1, free, 0))
-        assert (attention_grid(result, selection).pictures[layer, head][free < 0.1] == 0).all()
-        links = strongest_links(result, view)
-        assert (links.head == head).sum() == np.count_nonzero(view.weights)
+    assert attention_grid(words).pictures.shape[-1] == len(words.tokens)
 
 
 def test_a_cell_is_computed_from_the_models_own_query_and_key(tiny_engine: Engine) -> None:

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from app.engine.models import Engine
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
-from app.features.attention.result import AttentionResult, Heads, HeadView, Selection
+from app.features.attention.result import AttentionResult, Heads, HeadView
 from app.features.attention.result_views import (
     attention_grid,
     goals,
@@ -24,13 +23,9 @@ from app.features.attention.result_views import (
     strongest_links,
 )
 from app.features.attention.task import attention, in_words
-from app.records.results import PLACES
 from app.words.html import visible
-from bert_core.analysis.head_statistics import MEASURES
 from tests.drawings import words
 from tests.made_up_attention import made, sides_of
-
-WORDS = Selection(special=False)
 
 
 @pytest.fixture(scope="module")
@@ -38,28 +33,23 @@ def result(tiny_engine: Engine) -> AttentionResult:
     return attention(tiny_engine, "the cat sat", "on the <mat>.")
 
 
-def one(result: AttentionResult, layer: int, head: int | None, selection: Selection) -> HeadView:
+def one(result: AttentionResult, layer: int, head: int | None, *, special: bool = True) -> HeadView:
     """View one head, or the mean of its layer."""
     heads = Heads.layer(layer, result.heads) if head is None else Heads.one(layer, head)
-    return head_view(result, heads, selection)
-
-
-def sent(result: AttentionResult, shown: HeadView, *, common: bool = False) -> dict[str, Any]:
-    """Return what the page's script gets."""
-    return pictures.stage(result, shown, common=common, log=False)
+    return head_view(result, heads, special=special)
 
 
 def test_the_page_gets_every_number_of_a_short_text(
     tiny_engine: Engine, result: AttentionResult
 ) -> None:
-    shown = one(result, 1, 3, Selection())
-    drawn = sent(result, shown, common=True)
+    shown = one(result, 1, 3)
+    drawn: dict[str, Any] = pictures.stage(result, shown)
     np.testing.assert_allclose(drawn["values"], shown.weights.ravel(), atol=0.500001e-4)
-    assert drawn["rows"] == list(result.tokens) and drawn["top"] == 1.0
-    assert drawn["rowPieces"] == list(result.units.pieces)
-    assert sent(result, shown)["top"] == pytest.approx(float(shown.weights.max()))
+    assert drawn["tokens"] == list(result.tokens)
+    assert drawn["pieces"] == list(result.units.pieces)
+    assert drawn["top"] == pytest.approx(float(shown.weights.max()))
     typed = in_words(tiny_engine, attention(tiny_engine, "playing the cat"))
-    pieces = sent(typed, one(typed, 0, 0, WORDS))["rowPieces"]
+    pieces: Any = pictures.stage(typed, one(typed, 0, 0, special=False))["pieces"]
     assert pieces == list(typed.units.pieces[1:-1]) and max(map(len, pieces)) > 1
 
 
@@ -77,7 +67,7 @@ def test_a_frame_of_one_head_stays_small(length: int, kind: str, most: int) -> N
         "geometric": lambda: rng.exponential(size=shape),
     }[kind]()
     long = made(weights / weights.sum(-1, keepdims=True), sides_of(length))
-    assert len(json.dumps(sent(long, one(long, 0, 1, Selection())))) < most
+    assert len(json.dumps(pictures.stage(long, one(long, 0, 1)))) < most
 
 
 def test_the_scale_starts_at_the_paper_and_grows_evenly_away_from_it() -> None:
@@ -90,11 +80,11 @@ def test_the_scale_starts_at_the_paper_and_grows_evenly_away_from_it() -> None:
 
 
 def test_the_grid_marks_the_heads_and_each_names_itself(result: AttentionResult) -> None:
-    grid = attention_grid(result, Selection())
+    grid = attention_grid(result)
 
     def drawn(head: int | None) -> str:
-        shown = one(result, 1, head, Selection())
-        return str(pictures.head_grid(result, grid, shown, common=True, log=False))
+        shown = one(result, 1, head)
+        return str(pictures.head_grid(result, grid, shown))
 
     heads = re.findall(r'data-head="([\d.]+)" stroke="#(\w+)"', drawn(2))
     assert [head for head, stroke in heads if stroke == "d55e00"] == ["1.2"]
@@ -105,17 +95,17 @@ def test_the_grid_marks_the_heads_and_each_names_itself(result: AttentionResult)
     assert drawn(None).count("#d55e00") == 4
     for length, says in ((40, "32 × 32 blocks"), (20, "One pixel is one number")):
         long = made(np.full((1, 2, length, length), 1 / length), sides_of(length))
-        assert says in str(view.grid_note(attention_grid(long, Selection())))
+        assert says in str(view.grid_note(attention_grid(long)))
 
 
 def test_data_for_the_browser_is_json_whatever_was_typed(tiny_engine: Engine, nasty: str) -> None:
     nasty_result = attention(tiny_engine, f"cat {nasty}", nasty)
     for given in (nasty_result, in_words(tiny_engine, nasty_result)):
-        shown = one(given, 0, 0, Selection())
-        grid = attention_grid(given, Selection())
+        shown = one(given, 0, 0)
+        grid = attention_grid(given)
         for drawn in (
-            json.dumps(sent(given, shown), allow_nan=False, ensure_ascii=False),
-            str(pictures.head_grid(given, grid, shown, common=False, log=False)),
+            json.dumps(pictures.stage(given, shown), allow_nan=False, ensure_ascii=False),
+            str(pictures.head_grid(given, grid, shown)),
             str(lines.lines_picture(given, strongest_links(given, shown)).wide),
         ):
             assert not set("\x00\x07\x1b\u202e\u200b") & set(drawn)
@@ -125,11 +115,11 @@ def test_data_for_the_browser_is_json_whatever_was_typed(tiny_engine: Engine, na
 def test_words_name_the_strongest_link_between_words(
     result: AttentionResult, head: int | None
 ) -> None:
-    shown = one(result, 1, head, WORDS)
-    strongest = float(shown.weights[~np.equal.outer(shown.rows, shown.columns)].max())
+    shown = one(result, 1, head, special=False)
+    strongest = float(shown.weights[~np.eye(len(shown.at), dtype=bool)].max())
     row, column = np.argwhere(shown.weights == strongest)[0]
-    source, goal = shown.row_tokens[row], shown.column_tokens[column]
-    places = f"“{source}” ({shown.rows[row]}) gives “{goal}” ({shown.columns[column]})"
+    source, goal = shown.tokens[row], shown.tokens[column]
+    places = f"“{source}” ({shown.at[row]}) gives “{goal}” ({shown.at[column]})"
     end = f"{visible(places)} {strongest:.4f} of its attention."
     name = "mean of its 4 heads" if head is None else f"head {head}"
     says = view.describe_view(result, shown)
@@ -137,35 +127,30 @@ def test_words_name_the_strongest_link_between_words(
     assert view.headline(result, shown).endswith(end)
     short = view.short_headline(result, shown)
     assert short.count("\u2068") == short.count("\u2069") == 2  # each piece keeps its direction
-    assert f"“{visible(source)}”\u2069 ({shown.rows[row]}) → " in short  # quoted: it may be a comma
-    assert f"“{visible(goal)}”\u2069 ({shown.columns[column]}), " in short
+    assert f"“{visible(source)}”\u2069 ({shown.at[row]}) → " in short  # quoted: it may be a comma
+    assert f"“{visible(goal)}”\u2069 ({shown.at[column]}), " in short
 
 
 def test_a_text_of_one_word_still_has_a_strongest_link(tiny_engine: Engine) -> None:
     single = attention(tiny_engine, "cat")
-    for selection in (Selection(), WORDS):
-        shown = one(single, 0, 0, selection)
+    for special in (True, False):
+        shown = one(single, 0, 0, special=special)
         says = view.describe_view(single, shown)
         assert f"{float(shown.weights.max()):.4f}" in says and "left out" not in says
 
 
 def test_the_note_says_what_is_hidden(result: AttentionResult, tiny_engine: Engine) -> None:
-    def note(selection: Selection, given: AttentionResult = result) -> str:
-        return str(view.selection_note(given, one(given, 0, 0, selection)))
-
-    assert note(Selection()) == ""
-    share = float(one(result, 0, 0, WORDS).shown.mean())
-    assert "[CLS] and [SEP] are hidden" in note(WORDS)
-    assert view.whole_percent(share) in words(note(WORDS)) and "less than 1" in note(WORDS)
-    assert "Only A to B is shown" in note(Selection(special=False, part="ab"))
-    shown = np.count_nonzero(one(result, 0, 0, Selection(floor=0.1)).weights)
-    says = f"{shown} cells of {len(result.tokens) ** 2} shown: at least 0.1."
-    assert says in note(Selection(floor=0.1))
-    assert "averaged" in note(Selection(), in_words(tiny_engine, result))
+    assert str(view.selection_note(result, one(result, 0, 0))) == ""
+    hidden = one(result, 0, 0, special=False)
+    note = words(view.selection_note(result, hidden))
+    assert "[CLS] and [SEP] are hidden" in note and "less than 1" in note
+    assert view.whole_percent(float(hidden.shown.mean())) in note
+    typed = in_words(tiny_engine, result)
+    assert "averaged" in str(view.selection_note(typed, one(typed, 0, 0)))
 
 
 def test_table_and_csv_have_every_number_of_a_short_matrix(result: AttentionResult) -> None:
-    shown = one(result, 0, 1, Selection())
+    shown = one(result, 0, 1)
     table = view.matrix_table(result, shown)
     assert list(table.columns[1:-1]) == [f"{i} {t}" for i, t in enumerate(result.tokens)]
     assert len(set(table.columns)) == len(table.columns)  # although "the" is there twice
@@ -176,7 +161,7 @@ def test_table_and_csv_have_every_number_of_a_short_matrix(result: AttentionResu
     read = np.array([row[1:] for row in rows[1:]], dtype=float)
     np.testing.assert_allclose(read, shown.weights, rtol=1e-6)
     assert view.file_name(shown) == "attention-layer0-head1"
-    assert view.file_name(one(result, 1, None, WORDS)) == "attention-mean-of-4"
+    assert view.file_name(one(result, 1, None, special=False)) == "attention-mean-of-4"
 
 
 def test_the_list_marks_the_head_and_its_clicks_name_every_head(result: AttentionResult) -> None:
@@ -191,17 +176,6 @@ def test_the_list_marks_the_head_and_its_clicks_name_every_head(result: Attentio
     assert ["aria-current" in row for row in rows] == [number == 1 for number in range(len(rows))]
 
 
-def test_the_table_of_heads_has_every_measure(result: AttentionResult) -> None:
-    assert sorted(place.key for place in PLACES) == sorted(MEASURES)
-    ranked = rank(result)
-    table = view.measures_table(result, ranked)
-    assert list(zip(table["layer"], table["head"], strict=True)) == [row.place for row in ranked]
-    for place in PLACES:
-        values = getattr(result.statistics, place.key)
-        wanted = [values[row.place] for row in ranked]
-        np.testing.assert_allclose(table[place.name], wanted, atol=1e-4)
-
-
 def test_shares_and_lines_read_the_same_in_words_and_in_tables(result: AttentionResult) -> None:
     shares = group_shares(result, Heads.one(0, 0))
     line, table = words(view.shares_line(shares)), view.shares_table(shares)
@@ -209,7 +183,7 @@ def test_shares_and_lines_read_the_same_in_words_and_in_tables(result: Attention
         for j, share in enumerate(row.values()):
             assert view.whole_percent(share) in line
             assert table.iloc[i, j + 1] == pytest.approx(share, abs=1e-4)
-    links = strongest_links(result, one(result, 0, None, replace(WORDS, floor=0.1)))
+    links = strongest_links(result, one(result, 0, None, special=False))
     drawn = view.links_table(result, links)
     assert drawn["attention"].is_monotonic_decreasing
     assert len(drawn) == min(len(links.weight), 200)

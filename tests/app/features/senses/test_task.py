@@ -89,28 +89,6 @@ def test_equal_vectors_are_named_in_their_order_whatever_the_rounding(tiny_engin
         assert replace(found, similarity=shaken).nearest[:4] == (1, 0, 0, 0)
 
 
-def test_other_words_are_the_nearest_of_all_sentences(tiny_engine: Engine) -> None:
-    result = senses(tiny_engine, TEXT, "bank", layer=1)
-    own = vectors(tiny_engine, "bank on the dog.", [1])[2]
-    words = {
-        ("river", 1): vectors(tiny_engine, "the river bank", [2])[2],
-        ("playing", 4): vectors(tiny_engine, "playing the mat", [1, 2])[2],
-        ("dog", 3): vectors(tiny_engine, "bank on the dog.", [4])[2],
-        ("cat", 2): vectors(tiny_engine, "the cat sat on the bank bank", [2])[2],
-    }
-    near = result.others[3]
-    assert len(near) == 3 and [each.cosine for each in near] == sorted(
-        (each.cosine for each in near), reverse=True
-    )
-    assert all(each.text not in {"bank", "."} for each in near)
-    for (text, sentence), vector in words.items():
-        found = [each for each in near if (each.text, each.sentence) == (text, sentence)]
-        if found:
-            assert found[0].cosine == pytest.approx(cosine(own, vector), abs=1e-5)
-        else:
-            assert cosine(own, vector) <= near[-1].cosine + 1e-5 or text in {e.text for e in near}
-
-
 def test_a_batch_gives_the_numbers_of_single_sentences(tiny_engine: Engine) -> None:
     many = "\n".join(["the bank", "bank " + "cat " * 30, "bank", *["river bank mat"] * 20])
     result = senses(tiny_engine, many, "bank")

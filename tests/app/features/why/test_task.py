@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.models import Engine
+from app.engine.models import Engine, open_engine
 from app.faces.paper.json import as_json
 from app.features.classification.task import classification
+from app.features.fill_mask.task import fill_mask
 from app.features.model_card.task import temperatures
+from app.features.next_sentence.task import next_sentence
 from app.features.why import view
 from app.features.why.result import METHODS, Method, WhyResult
-from app.features.why.task import options, why
+from app.features.why.task import why
 from app.features.why.task_asked import HEADS
 from app.features.xray.task import xray
 from bert_core import BertForSequenceClassification
@@ -42,7 +44,7 @@ def test_scores_and_curves_are_the_librarys(
     result = of(tiny_engine, which, method=method)
     model = tiny_engine.model(HEADS[which])  # type: ignore[index]
     target = eval(result.explained.code, {"Target": Target})  # noqa: S307
-    found = attribute(model, result.encoding, target, **options(method))
+    found = attribute(model, result.encoding, target, method=method)
     words = by_word(found.scores, result.encoding)
     np.testing.assert_allclose(result.story.scores, [word.score for word in words], atol=1e-5)
     assert [word.text for word in result.words] == [word.text for word in words]
@@ -124,6 +126,20 @@ def test_the_first_guess_is_explained_and_another_word_on_request(tiny_engine: E
     assert GIVEN["fill_mask"][0][place.start : place.end] == "[MASK]"
 
 
+def test_the_calibrated_probability_is_the_one_on_the_answers_own_page() -> None:
+    engine, text, pair = open_engine(), "The [MASK] was good.", "We liked it."
+    word, label, verdict = (
+        why(engine, text, pair if of == "next_sentence" else "", of=of, method="attention",
+            check=False).explained.calibrated
+        for of in ("fill_mask", "classification", "next_sentence")
+    )  # fmt: skip
+    assert word == pytest.approx(
+        fill_mask(engine, text).slots[0].candidates[0].probability, abs=1e-5
+    )
+    assert label == pytest.approx(max(classification(engine, text).scores), abs=1e-5)
+    assert verdict == pytest.approx(next_sentence(engine, text, pair).confidence, abs=1e-5)
+
+
 def test_start_and_end_of_an_answer_are_apart(tiny_engine: Engine) -> None:
     start, end = (of(tiny_engine, "qa", target=each, check=False) for each in ("start", "end"))
     assert start.explained.answer == end.explained.answer
@@ -191,7 +207,6 @@ def test_a_long_text_that_is_answered_as_a_whole_is_cut(tiny_engine: Engine, whi
         ({"text": "cat", "of": "next_sentence"}, "second sentence has no piece"),
         ({"text": "", "of": "classification"}, "no piece"),
         ({"text": "cat", "of": "classification", "target": "great"}, "bad, good, odd"),
-        ({"text": "cat [MASK] dog", "baseline": "[NO]"}, "NO"),
     ],
 )
 def test_what_cannot_be_explained_is_refused(

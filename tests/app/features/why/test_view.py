@@ -80,7 +80,7 @@ def check(fall: float, chance: float, low: float, high: float) -> Check:
         Curve((1.0, *[0.5] * 9, 0.0), (0.0, *[0.5] * 9, 1.0), each, 0.1)
         for each in (fall, chance, low, high)
     ]
-    return Check("mask", *curves)
+    return Check(*curves)
 
 
 FAIR = (0.2, 0.1, 0.5)
@@ -101,17 +101,6 @@ def test_falls_that_are_printed_as_zero_get_no_sign() -> None:
     assert "✓" not in said and "✗" not in said
     moved = words(view_check.verdict(check(0.005, 0, -1e-9, 1e-9)))
     assert moved.startswith("✓ Survives deletion:")
-
-
-def test_the_gauge_shows_the_verdict() -> None:
-    shown = check(0.6, *FAIR)
-    drawn = view_check.gauge(shown)
-    (band,) = elements(drawn, "rect", "bx-why-band")
-    (dot,) = elements(drawn, "circle", "bx-why-dot")
-    end = band.number("x") + band.number("width")
-    unit = band.number("width") / 0.4  # from 0.1 to 0.5
-    assert dot.number("cx") == pytest.approx(end + 0.1 * unit, abs=0.1)
-    assert str(drawn) in str(view_check.verdict(shown))
 
 
 def test_curves_are_drawn_through_their_numbers(result: WhyResult) -> None:

@@ -37,18 +37,15 @@ def runs(engine: Engine, *texts: str) -> list[ModelOutputs]:
     return [run(model, engine.tokenizer.encode(text)) for text in texts]
 
 
-@pytest.mark.parametrize("site", ["layer", "attention", "feed_forward"])
-def test_grids_are_the_library_s_in_both_directions(
-    tiny_engine: Engine, result: XrayResult, site: str
-) -> None:
-    found = patching(tiny_engine, result, OTHER, answers=ANSWERS, site=site)
+def test_grids_are_the_library_s_in_both_directions(tiny_engine: Engine, patched: Patching) -> None:
+    found = patched
     model, tokenizer = tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer
     vocabulary = tokenizer.vocab
     target = Target.token_difference(5, vocabulary["cat"], vocabulary["dog"])
     given = (model, tokenizer.encode(TEXT), tokenizer.encode(OTHER), target)
     for grid, place, direction in (
-        (found.restored, site, "denoise"),
-        (1 - found.lost, site, "noise"),
+        (found.restored, "layer", "denoise"),
+        (1 - found.lost, "layer", "noise"),
         (found.heads_restored, "head", "denoise"),
         (1 - found.heads_lost, "head", "noise"),
     ):

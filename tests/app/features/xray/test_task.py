@@ -11,10 +11,9 @@ from app.engine.models import Engine, open_engine
 from app.faces.paper.json import as_json
 from app.features.xray.result import Kind, Part, all_parts, names_of, read_parts
 from app.features.xray.task import MOST_TOKENS, fitting, offered, xray
-from app.features.xray.task_ranking import rank_parts, spare
+from app.features.xray.task_ranking import rank_parts
 from app.features.xray.task_run import CLASSES, Text, see, shares_of, text_of
 from app.features.xray.task_target import target_of
-from app.features.xray.task_zoom import cell_path
 from app.features.xray.view_words import headline
 from bert_core import BertForMaskedLM
 from bert_core.analysis import (
@@ -83,20 +82,6 @@ def test_switching_off_is_what_the_library_does(tiny_engine: Engine, kind: Kind,
     effect = value_of(tiny_engine, result, CHANGES[mode]) - value_of(tiny_engine, result, [])
     towards = -1 if kind == "next" and result.question.chosen == 1 else 1
     assert result.effect == pytest.approx(towards * effect, abs=1e-4)
-
-
-def test_another_text_takes_the_place_of_what_is_off(tiny_engine: Engine) -> None:
-    other = "the dog sat on the bank ."
-    result = asked(tiny_engine, "word", off="0.2", mode="resample", other=other)
-    source = tiny_engine.tokenizer.encode(other)
-    shares = shares_of(
-        logits_of(tiny_engine, result, [Heads(0, 2, mode="resample", source=source)]), 1.0
-    )
-    assert result.best.probability == pytest.approx(shares.max(), abs=1e-5)
-    with pytest.raises(InputError, match="another text, which is missing"):
-        asked(tiny_engine, "word", off="0.2", mode="resample")
-    with pytest.raises(InputError, match="4 tokens, the text 9"):
-        asked(tiny_engine, "word", off="0.2", mode="resample", other="the dog")
 
 
 def test_nothing_off_is_the_whole_model(tiny_engine: Engine) -> None:
@@ -184,26 +169,6 @@ def test_the_ranking_is_what_happens_without_each_part(
     assert {each.part: each.effect for each in result.ranking} == pytest.approx(expected, abs=1e-5)
     effects = [each.effect for each in result.ranking]
     assert effects == sorted(effects)
-
-
-def test_the_least_important_parts_go_until_the_answer_changes(tiny_engine: Engine) -> None:
-    result = asked(tiny_engine, "word")
-    text = text_of(tiny_engine, result)
-    ranking = rank_parts(text, result.question)
-    seen: list[tuple[int, int]] = []
-    found = spare(text, result.question, ranking, lambda *step: seen.append(step))
-    order = sorted(ranking, key=lambda each: abs(each.effect))
-    order = [each for each in order if not each.part.endswith("a")]
-    assert found.of == len(order) == 10
-    kept = [each.part for each in order[: len(found.off)]]
-    assert [part.name for part in found.off] == kept
-    assert seen == [(number, 10) for number in range(1, len(kept) + 1)]
-    assert asked(tiny_engine, "word", off=" ".join(kept)).best.name == result.best.name
-    if found.breaking is None:
-        assert len(kept) == 10
-    else:
-        more = asked(tiny_engine, "word", off=" ".join([*kept, found.breaking.name]))
-        assert more.best.name == found.answer != result.best.name
 
 
 def test_work_ends_where_its_progress_raises(tiny_folder: Any) -> None:
@@ -296,29 +261,6 @@ def test_parts_are_read_as_they_are_written() -> None:
     assert len(parts) == 3 * 4 and len(set(parts)) == 12
     assert read_parts(names_of(parts)) == tuple(sorted(parts))
     assert read_parts("nonsense 1.a 1.a <b> 99999.1") == (Part(1, "attention"),)
-
-
-def test_a_cell_is_computed_from_the_model_as_it_is_switched(tiny_engine: Engine) -> None:
-    for off in ("", "0.1 0.f"):
-        result = asked(tiny_engine, "word", off=off)
-        path = cell_path(tiny_engine, result, (1, 2), 6, 1)
-        cell = path.arithmetic
-        assert cell.value == result.attentions[1][2, 6, 1]
-        assert cell.computed == pytest.approx(cell.value, abs=1e-6)
-        text = text_of(tiny_engine, result)
-        own = text.model.encoder_model.encoder.layer_at(1).attention
-        with torch.inference_mode():
-            value = own.self.project(see(text).states[1:2])[2][0, 2]  # (T, K)
-            weight = own.output.dense.weight[:, 16:24]
-            one = cell.value * weight @ value[1]
-            head = weight @ (torch.tensor(result.attentions[1][2, 6]) @ value)
-        assert path.value == pytest.approx(float(value[1].norm()), rel=1e-5)
-        assert path.added == pytest.approx(float(one.norm()), rel=1e-4)
-        assert path.head == pytest.approx(float(head.norm()), rel=1e-4)
-    whole = asked(tiny_engine, "word")
-    found = see(text_of(tiny_engine, whole))
-    length = float(found.states[1, 6].norm()) * float(whole.changes.by_attention[1, 6])
-    assert cell_path(tiny_engine, whole, (1, 2), 6, 1).block == pytest.approx(length, rel=1e-4)
 
 
 def test_the_answer_as_json_is_small(tiny_engine: Engine) -> None:
