@@ -240,10 +240,6 @@ def _number(name: str, default: int, most: int = NO_LIMIT, least: int = 1) -> in
     return int(value)
 
 
-def _folders(name: str) -> tuple[str, ...]:
-    return tuple(part for part in _value(name).split(os.pathsep) if part.strip())
-
-
 def _hosts(name: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in _value(name).lower().split(",") if part.strip())
     if not all(_HOST.fullmatch(part) for part in found):
@@ -340,7 +336,11 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
     threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)
     return Settings(
         model=_value("BERT_EXPLORER_MODEL") or BUNDLED_MODEL,
-        folders=() if public else _folders("BERT_EXPLORER_MODELS"),
+        folders=()
+        if public
+        else tuple(
+            part for part in _value("BERT_EXPLORER_MODELS").split(os.pathsep) if part.strip()
+        ),
         models=_number("BERT_EXPLORER_KEEP", 4),
         model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
         hub=Visitors.NONE if public else _visitors("BERT_EXPLORER_HUB", usual),

@@ -19,14 +19,9 @@ OPEN = "_open"
 LEAD = "BERT is a model that guesses hidden words. Try a sentence, or lessons:"
 
 
-def open_door(number: int) -> None:
-    """Remember which door was opened; the page changes when the texts are known."""
-    st.session_state[OPEN] = number
-
-
 enter("home")
 configure("Home", "home")
-mount_bridge("home", {"open": open_door})
+mount_bridge("home", {"open": lambda number: st.session_state.update({OPEN: number})})
 tools, offer = top("home", SITE, LEAD)
 with tools:
     path_buttons()

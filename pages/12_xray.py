@@ -61,7 +61,8 @@ def draw(page: Page) -> None:
         kinds = offered(page.engine)
         begin = begin_with(SLUG, "ask", "word" if "word" in kinds or not kinds else kinds[0])
         text = text_box(SLUG, "Text", height=72, first=begin["text"])
-        with st.expander("Second text", expanded=has_pair() or bool(begin["text_pair"])):
+        second = st.session_state.get("text_pair", st.query_params.get("text_pair", ""))
+        with st.expander("Second text", expanded=bool(second or begin["text_pair"])):
             pair = text_box(
                 SLUG,
                 "Second text, or the question",
@@ -78,8 +79,10 @@ def draw(page: Page) -> None:
         lens = choose("Lens", words.LENSES, key="lens")
         followed = text_line("Follow this word or label", key=ANSWER)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
-        ask = choose_question(page)
-        head = choose_head(page)
+        asks: tuple[Ask, ...] = ("auto", *kinds)
+        ask = pick_from("Ask", {key: words.ASKS[key] for key in asks}, key="ask")
+        heads = {str(head): f"head {head}" for head in range(model.heads)}
+        head = pick_from("Threads", {words.MEAN: "mean of heads"} | heads, key="threads")
     if st.session_state.get(_CANCELLED) == (text, pair):
         show_html(line("Cancelled. Change the text, or go on."))
         st.button("Go on", on_click=lambda: st.session_state.pop(_CANCELLED), key="go_on")
@@ -118,7 +121,11 @@ def draw(page: Page) -> None:
         with place:
             show_markup(overview.live(result, head), key="picture")
     with place, guarded():
-        result = ranked(page, result) if rank else result
+        if rank:
+            stop = partial(set_ranking, on=False)
+            with progress("Switching off", "layers", least=1, cancel=stop) as report:
+                parts = rank_parts(text_of(page.engine, result), result.question, report)
+            result = replace(result, ranking=parts)
     if opened:
         with place:
             draw_zoom(page, result, opened)
@@ -141,32 +148,6 @@ def draw(page: Page) -> None:
         text=text,
         text_pair=pair,
     )
-
-
-def has_pair() -> bool:
-    """Return whether the second box has a text, so that it must be seen."""
-    return bool(st.session_state.get("text_pair", st.query_params.get("text_pair", "")))
-
-
-def choose_question(page: Page) -> Ask:
-    """Let the visitor choose what is asked, among what the model answers."""
-    keys: tuple[Ask, ...] = ("auto", *offered(page.engine))
-    return pick_from("Ask", {key: words.ASKS[key] for key in keys}, key="ask")
-
-
-def choose_head(page: Page) -> str:
-    """Let the visitor choose whose attention the threads are."""
-    heads = {str(head): f"head {head}" for head in range(page.engine.provenance.heads)}
-    return pick_from("Threads", {words.MEAN: "mean of heads"} | heads, key="threads")
-
-
-def ranked(page: Page, result: XrayResult) -> XrayResult:
-    """Rank all parts, with a bar and a button where it takes long."""
-    with progress(
-        "Switching off", "layers", least=1, cancel=partial(set_ranking, on=False)
-    ) as report:
-        parts = rank_parts(text_of(page.engine, result), result.question, report)
-    return replace(result, ranking=parts)
 
 
 def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom) -> None:

@@ -1,7 +1,5 @@
 """Model card: what the model is, how well it does, and whether its files are sound."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from app.faces.streamlit import Page, guarded, page_shell, show_html
@@ -30,32 +28,6 @@ def draw_check(page: Page, card: ModelCardResult) -> None:
         show_html(view_verified.report(found))
 
 
-def draw_able(page: Page, card: ModelCardResult) -> None:
-    """Draw what the model can and cannot, what it was trained for, and the text of its card."""
-    show_html(view.able(card.figures))
-    with st.expander("What it was trained for"):
-        show_html(holdings(heads(page.engine.facts), page.engine.facts.left_over))
-    show_html(view.card_text(card))
-
-
-def draw_calibration(page: Page, card: ModelCardResult) -> None:
-    """Draw how far the percentages of each kind of answer can be trusted."""
-    errors = view.of_calibration(card.figures)
-    show_html(join(view.calibration_note(errors), view.errors_table(errors)))
-    show_html(view.temperatures_table(temperatures(page.engine)))
-
-
-def draw_compared(page: Page, card: ModelCardResult) -> None:
-    """Draw the model compared with BERT base."""
-    show_html(view.compared(card.beside))
-
-
-DRAWS: dict[str, Callable[[Page, ModelCardResult], None]] = {
-    view.ABLE: draw_able,
-    view.CALIBRATION: draw_calibration,
-    view.COMPARED: draw_compared,
-}
-
 with page_shell("model_card") as shell:
     found = model_card(shell.engine)
     show_html(view.trouble(found))
@@ -67,7 +39,17 @@ with page_shell("model_card") as shell:
         show_html(facts(rows, "What this model is"))
         show_html(view_biases.short(found.bias))
     with right, open_tab("model_card", view.TABS) as now:
-        DRAWS[now](shell, found)
+        if now == view.ABLE:
+            show_html(view.able(found.figures))
+            with st.expander("What it was trained for"):
+                show_html(holdings(heads(shell.engine.facts), shell.engine.facts.left_over))
+            show_html(view.card_text(found))
+        elif now == view.CALIBRATION:
+            errors = view.of_calibration(found.figures)
+            show_html(join(view.calibration_note(errors), view.errors_table(errors)))
+            show_html(view.temperatures_table(temperatures(shell.engine)))
+        else:
+            show_html(view.compared(found.beside))
     if found.figures:
         save_table("Figures", lambda: view.figures_table(found.figures), "figures")
     shell.finish(lambda: view.screen(found), lambda: view.snippet(found, known.name))

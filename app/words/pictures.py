@@ -33,7 +33,6 @@ ROWS = 200  # the most rows of a table in the page: a longer one would slow ever
 
 _BAR, _GAP = 24, 10
 _TRACK = 20
-_TOLD = 12  # rows that the words of a picture name
 _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.catalog import examples
 from app.features.next_sentence import view as view
 from tests.drawings import printed
 
@@ -28,15 +27,6 @@ def test_swap_exchanges_the_sentences_and_swapping_again_brings_them_back(visit:
     assert page.at.text_area(key="text_pair").value == "the cat sat"
     assert logits(page) != before
     assert logits(page.click("Swap")) == before
-
-
-def test_a_random_partner_comes_from_another_example(visit: Visit) -> None:
-    page = visit(PAGE)
-    second = page.at.text_area(key="text_pair").value
-    page.click("Random partner")
-    others = {row.values["text_pair"] for row in examples("next_sentence")}
-    assert page.at.text_area(key="text_pair").value in others - {second}
-    assert page.at.text_area(key="text").value == examples("next_sentence")[0].values["text"]
 
 
 def test_a_paragraph_is_put_in_order(visit: Visit) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from bert_core import load_tokenizer
 from tests.bert_core.text.family_folders import merges_folder, with_weights
 
 PAGE = "pages/1_tokenizer.py"
@@ -88,9 +87,7 @@ def test_a_tokenizer_of_another_kind_has_its_own_steps_and_no_casing(
     assert page.errors == page.warnings == ""
     assert "cased" not in {each.key for each in page.at.toggle}
     page.choose("watch", "A 1: dogs")
-    merges = load_tokenizer(folder).trace("the dogs").words[1].merges  # type: ignore[attr-defined]
-    assert merges and "rank" in page.words
-    assert list(page.at.dataframe[0].value["rank"]) == [merge.rank for merge in merges]
+    assert "pieces and ids" in page.words
     for tab, words in {
         "Input": "<s> A </s> </s> B </s>",
         "Compare": "no other casing",

@@ -48,6 +48,7 @@ RETIRED: Mapping[str, tuple[str, ...]] = {
     "tokenizer": ("common",),
     "why": ("baseline", "operator"),
     "ner": ("least", "only"),
+    "classification": ("k",),
 }
 
 Values = Sequence[str]

@@ -26,7 +26,9 @@ def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> No
                 on_click=_use_example,
                 args=(slug, number),
             )
-    shown = None if _shuffled(slug) else _in_the_boxes(rows)
+    orders = (each.key for each in declared(slug).parameters if each.field is SHUFFLE)
+    shuffled = any(str(_value(key, 0)) in _ORDERS for key in orders)
+    shown = None if shuffled else _in_the_boxes(rows)
     # The place is there without a note, too. Otherwise what is below would move, and appear twice
     # until the page is done.
     with below.empty().container(gap=None):
@@ -37,11 +39,6 @@ def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> No
 OWN = "own"  # the choice of a table that a visitor gives
 
 _ORDERS = {str(each) for each in range(1, 21)}  # that can be chosen; an address may ask for others
-
-
-def _shuffled(slug: str) -> bool:
-    orders = (each.key for each in declared(slug).parameters if each.field is SHUFFLE)
-    return any(str(_value(key, 0)) in _ORDERS for key in orders)
 
 
 def _value(key: str, first: object) -> object:

@@ -5,8 +5,7 @@ button is. The process owns the download (`app.engine.models.downloads`), so pag
 meanwhile.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 
 import streamlit as st
 
@@ -32,11 +31,7 @@ _NOTE = "_hub_note"  # how a download ended, if not well
 _ASK_EVERY = 1.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    says: str = ""
-    plan: DownloadPlan | None = None
-    model: str = ""
+_Answer = str | DownloadPlan | Offer  # a refusal, what would be downloaded, or a model that is here
 
 
 def may_download() -> bool:
@@ -77,13 +72,7 @@ def hub_dialog() -> None:
         forget_answer()
         with st.spinner("Asking the Hub …"):
             st.session_state[_ANSWER] = _answer(name)
-    answer: _Answer = st.session_state.get(_ANSWER, _Answer())
-    if answer.model:
-        _use(answer.model)
-    if answer.says:
-        st.info(plain(answer.says))
-    elif answer.plan is not None:
-        _propose(answer.plan)
+    _act(st.session_state.get(_ANSWER, ""), _propose)
 
 
 def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
@@ -102,19 +91,19 @@ def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
         licence = each.licence or "no licence stated"
         label = f"{each.wanted.name.partition('/')[2]}: {each.can} ({each.megabytes} MB, {licence})"
         if st.button(plain(label), key=f"_get_{each.wanted.name}_{len(needs)}", type="tertiary"):
-            _fetch(each.wanted)
+            with st.spinner("Asking the Hub …"):
+                answer = _answer(str(each.wanted))
+            _act(answer, _go)
 
 
-def _fetch(wanted: HubId) -> None:
-    """Download a model without asking again, or say why not."""
-    with st.spinner("Asking the Hub …"):
-        answer = _answer(str(wanted))
-    if answer.model:
-        _use(answer.model)
-    elif answer.plan is not None:
-        _go(answer.plan)
-    else:
-        st.info(plain(answer.says))
+def _act(answer: _Answer, download: Callable[[DownloadPlan], None]) -> None:
+    """Use a model that is here, download one, or say why not."""
+    if isinstance(answer, Offer):
+        _use(answer.name)
+    elif isinstance(answer, DownloadPlan):
+        download(answer)
+    elif answer:
+        st.info(plain(answer))
 
 
 def _answer(name: str) -> _Answer:
@@ -122,16 +111,16 @@ def _answer(name: str) -> _Answer:
         wanted = parse_hub_id(name)
         found = copy_here(wanted)
         if found is None and not may_download():
-            return _Answer(not_here(wanted))
+            return not_here(wanted)
         if found is None:
             plan = look_up(wanted)
             if plan.bytes:
-                return _Answer(plan=plan)
+                return plan
             note(plan.folder, plan.revision)  # all its files are here, under another revision
             found = copy_here(wanted)
-        return _Answer(model=found.name) if found else _Answer(not_here(wanted))
+        return found or not_here(wanted)
     except BertError as error:
-        return _Answer(str(error))
+        return str(error)
 
 
 def _propose(plan: DownloadPlan) -> None:

@@ -35,11 +35,6 @@ class ClassificationResult:
     ] = ""
 
     @property
-    def bars(self) -> int:
-        """How many labels can be drawn; a measured number is none."""
-        return 0 if self.kind == "regression" else len(self.labels)
-
-    @property
     def ranking(self) -> tuple[int, ...]:
         """The numbers of the outputs, the highest score first; of equals the first one."""
         return tuple(sorted(range(len(self.scores)), key=lambda label: -self.scores[label]))

@@ -1,18 +1,15 @@
 """The classification page: the model's label, the scores of all labels."""
 
-from typing import Annotated
-
 from app.features.classification.result import ClassificationResult
-from app.records.fields import Field
 from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, picture
-from app.words.screen import Rows, Screen, Table
+from app.words.screen import Parts, Rows, Screen, Table
 
 INVITATION = "Write a text or pick an example."
-SHOWN, MOST_BARS = 8, 30  # bars at first and at most, if there are so many labels
+_SHOWN = 8  # bars
 
 _CLOSE = 0.1  # a lead below this is called small
 
@@ -44,9 +41,9 @@ def _answer(result: ClassificationResult) -> tuple[str, str, str]:
     return visible(best), more, "bx-open" if close else ""
 
 
-def scores(result: ClassificationResult, shown: int) -> Picture:
+def scores(result: ClassificationResult) -> Picture:
     """Draw the best labels as bars, best on top."""
-    rows = _rows(result)[:shown]
+    rows = _rows(result)[:_SHOWN]
     best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
     return picture(
         "classification",
@@ -58,7 +55,7 @@ def scores(result: ClassificationResult, shown: int) -> Picture:
             marked=[name in result.chosen for name, _ in rows],
         ),
         alt=f"Bar chart of the probabilities of labels, best first: {best}.",
-        table=_score_table(result, ROWS if len(result.labels) <= ROWS else shown),
+        table=_score_table(result, ROWS if len(result.labels) <= ROWS else _SHOWN),
     )
 
 
@@ -71,30 +68,17 @@ def _score_table(result: ClassificationResult, most: int = ROWS) -> dict[str, li
     }
 
 
-def screen(
-    result: ClassificationResult,
-    model: str = "",
-    *,
-    shown: Annotated[
-        int, Field("Labels drawn", key="k", low=2, high=MOST_BARS, most="bars")
-    ] = SHOWN,
-) -> Screen:
-    """Say what is shown; a page names the model, and links its card.
-
-    Args:
-        result: the answer.
-        model: its name on a page, "" on paper.
-        shown: the most bars.
-    """
+def screen(result: ClassificationResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and links its card."""
     says, more, kind = _answer(result)
     trust = hint("The number is the model’s own output, on the scale of its training data.")
     if result.kind != "regression":
         trust = calibration_hint(result.calibration, "texts", _KINDS[result.kind], model=model)
     rows = _score_table(result, len(result.labels))
     table = Table(rows, "The outputs of the model.", "classification")
-    rest = len(result.labels) - shown
+    rest = 0 if result.kind == "regression" else len(result.labels) - _SHOWN
     left = line(f"{rest:,} further labels are in the table.") if rest > 0 else join()
-    drawn = (scores(result, shown), left) if result.bars else (table,)
+    drawn: Parts = (table,) if result.kind == "regression" else (scores(result), left)
     pieces = tag("p", tag("bdi", visible(" ".join(result.encoding.pieces))), class_="bx-text")
     whole = (
         Table(rows, "All labels with their scores.", "labels"),
@@ -103,7 +87,7 @@ def screen(
     return Screen(
         f"The model’s answer: {says}. {more}",
         (*drawn, *(() if model else (trust,))),
-        tabs={"Input": lambda: (pieces, *(whole if result.bars > shown else ()))},
+        tabs={"Input": lambda: (pieces, *(whole if rest > 0 else ()))},
         first=(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut)),
         answer=answer(says, more, kind=kind, about=trust if model else ""),
         why=result.kind != "multi",

@@ -39,8 +39,3 @@ class NextSentenceResult:
     def confidence(self) -> float:
         """Probability of the likelier answer, 0.5 to 1."""
         return max(self.probabilities)
-
-    @property
-    def margin(self) -> float:
-        """Logit of "follows" minus that of "does not"; divided by the temperature, the log-odds."""
-        return self.logits[IS_NEXT] - self.logits[IS_RANDOM]

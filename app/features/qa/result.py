@@ -125,11 +125,6 @@ class QaResult:
         return self.answers[0].probability
 
     @property
-    def given_answer(self) -> float:
-        """Probability that the best answer is right, given that the passage has an answer."""
-        return self.probability / left if (left := 1.0 - self.null_probability) else 0.0
-
-    @property
     def no_answer_score(self) -> float:
         """Null score minus best span score; over its temperature, the log-odds of "no answer"."""
         return self.null_score - self.best.score

@@ -214,6 +214,7 @@ def explanation(result: QaResult) -> Iterator[Html]:
     """Explain numbers, marks and threshold, a paragraph each."""
     compared = "not above" if result.answered else "above"
     once, twice = (math.exp(step / result.has_answer.temperature) for step in (1, 2))
+    given = result.probability / left if (left := 1.0 - result.null_probability) else 0.0
     rules = {"of whole words": result.rules.whole_words,
              "within one sentence": result.rules.one_sentence}  # fmt: skip
     kept = ", ".join(name for name, asked in rules.items() if asked)
@@ -229,7 +230,7 @@ def explanation(result: QaResult) -> Iterator[Html]:
         f"that the passage has an answer: {percent(1 - result.null_probability)}. A softmax of the "
         f"scores divides this among the {count(result.candidates, 'span')} of at most "
         f"{result.longest:,} pieces in the passage{f' ({kept})' if kept else ''}; spans that say "
-        f"the same are added up, and the best answer has {percent(result.given_answer)} of it.",
+        f"the same are added up, and the best answer has {percent(given)} of it.",
         join(_whether(result), calibrated(result.calibration, "best answers")),
     )
     for paragraph in paragraphs:

@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar
 
 from app.records.results import Cut
 from bert_core.text.byte_level import SPACE, as_text
-from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
 
 WORDPIECE, BPE, UNIGRAM = "WordPiece", "BPE", "Unigram"
@@ -47,14 +46,6 @@ class Piece:
     def added(self) -> bool:
         """Whether the tokenizer put it around the texts."""
         return self.side is None
-
-
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """The steps by which a text is split into pieces."""
-
-    trace: Annotated[Trace, "trace of the replayed beginning of the text"]
-    whole: Annotated[bool, "whether the whole text was replayed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +105,7 @@ class TokenizerResult:
     model_lower_case: Annotated[bool, "the casing this vocabulary was made for"]
     received: Annotated[Received, "the input as the model receives it, cut to its length"]
     replays: Annotated[
-        tuple[Replay, ...], "for each text, the steps by which its beginning is split"
+        tuple[Trace, ...], "for each text, the steps by which its beginning is split"
     ]
     kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
     firsts: Annotated[
@@ -208,44 +199,6 @@ class TokenizerResult:
     def unknown(self) -> int:
         """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)
-
-
-@dataclass(frozen=True, slots=True)
-class CutWord:
-    """How one word was cut by BPE or Unigram."""
-
-    text: Annotated[str, "the word as typed"]
-    pieces: Annotated[tuple[str, ...], "its pieces"]
-    merges: Annotated[
-        tuple[Merge, ...],
-        "BPE: the steps in order, each with its place, its two symbols and its rank",
-    ] = ()
-    best: Annotated[
-        tuple[Segmentation, ...],
-        "Unigram: the best segmentations, each with its pieces, their log-probabilities and the "
-        "sum",
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyResult(TokenizerResult):
-    """A text or two as a model with BPE or Unigram would read them; see `TokenizerResult`."""
-
-    ANSWER: ClassVar[tuple[str, ...]] = (*TokenizerResult.ANSWER, "kind", "cut_words")
-
-    @property
-    def cut_words(self) -> tuple[CutWord, ...]:
-        """How each word was cut; of a long text those of its beginning."""
-        return tuple(
-            CutWord(
-                word.text,
-                word.pieces,
-                merges=word.merges if isinstance(word, BpeWord) else (),
-                best=word.best if isinstance(word, UnigramWord) else (),
-            )
-            for steps in self.replays
-            for word in steps.trace.words
-        )
 
 
 @dataclass(frozen=True, slots=True)

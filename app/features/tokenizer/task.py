@@ -12,15 +12,14 @@ from app.engine.models import Engine
 from app.features.tokenizer.result import (
     WORDPIECE,
     Columns,
-    FamilyResult,
     Received,
-    Replay,
     TokenizerResult,
 )
 from app.records.fields import Field
 from app.records.results import Cut
 from bert_core import BertTokenizer, Encoding, FamilyTokenizer
 from bert_core.errors import InputError
+from bert_core.text.trace import Trace
 
 Cutter = BertTokenizer | FamilyTokenizer
 T = TypeVar("T")
@@ -68,7 +67,7 @@ def tokenizer(
         sides=whole.sequence_ids,
     )
     firsts = [columns.sides.index(n) if n in columns.sides else 0 for n in (0, 1)]
-    return (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
+    return TokenizerResult(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
@@ -126,11 +125,10 @@ def kind_of(cutter: Cutter) -> str:
 
 def replay(
     engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
-) -> Replay:
+) -> Trace:
     """Replay how the beginning of a text is cleaned, split and looked up."""
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text
     if len(text) > limit:
         stretch = text[: max(0, *(text.rfind(space, 0, limit) for space in " \n\t")) or limit]
-    trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
-    return Replay(trace, whole=len(stretch) == len(text))
+    return engine.tokenizer_for(lower_case=casing).trace(stretch)

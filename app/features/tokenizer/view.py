@@ -219,14 +219,14 @@ def _steps(result: TokenizerResult) -> Parts:
     if not words:
         return (drawn,)
 
-    label, step = "Word to cut", "step"
-    if result.kind == WORDPIECE:
-        label, step = "Word to look up", "look-up"
-
     def looked_up(name: str) -> Parts:
-        rows, title = tries_table(words[name]), f"{step.capitalize()}s as a table"
-        return story(words[name]), Table(rows, f"Every {step}", "looks", title=title)
+        shown = story(words[name], result.kind)
+        if result.kind != WORDPIECE:
+            return (shown,)
+        rows, title = tries_table(words[name]), "Look-ups as a table"
+        return shown, Table(rows, "Every look-up", "looks", title=title)
 
+    label = "Word to look up" if result.kind == WORDPIECE else "Word to cut"
     best = most_telling(words)
     return drawn, Choice(label, "watch", tuple(words), best, looked_up)
 

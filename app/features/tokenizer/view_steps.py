@@ -2,35 +2,44 @@
 
 from collections.abc import Sequence
 
-from app.features.tokenizer.result import BPE, Replay, TokenizerResult, readable
-from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_hint, cut_rows, cuts_table
+from app.features.tokenizer.result import (
+    BPE,
+    UNIGRAM,
+    WORDPIECE,
+    TokenizerResult,
+    readable,
+)
 from app.words.blocks import hint, line, pick
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
-from bert_core.text.replay import BpeWord, UnigramWord
-from bert_core.text.trace import Lookup, WordTrace
+from bert_core.text.trace import Lookup, Trace, WordTrace
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
-_EXPLAINED = (
-    "First the text is cleaned: control characters are removed, and every kind of white space "
-    "becomes a space. An uncased model then drops accents and capitals. The text is split at "
+_EXPLAINED = {
+    WORDPIECE: "First the text is cleaned: control characters are removed, and every kind of white "
+    "space becomes a space. An uncased model then drops accents and capitals. The text is split at "
     "spaces and around punctuation; a Chinese character is a word of its own. Only then are words "
-    "looked up. Click a word to watch its look-ups."
-)
+    "looked up. Click a word to watch its look-ups.",
+    BPE: "Byte-level BPE changes and drops nothing. The text is split at spaces and around "
+    "punctuation, and a space belongs to the word after it (▁; the file writes it Ġ). Each word is "
+    "then cut for itself.",
+    UNIGRAM: "The text is first normalised: signs of the same meaning get one form, and some "
+    "models drop capitals and accents. It is split at spaces, each of which becomes a ▁ in front "
+    "of its word. Of all ways to cut a word, the likeliest is taken.",
+}
 
 
-def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
+def stages(result: TokenizerResult, replays: Sequence[Trace]) -> Html:
     """Draw what happens to the characters of each text, up to the split into words."""
     blocks: list[Html] = []
     number = 0
-    for side, steps in enumerate(replays):
-        trace = steps.trace
+    for side, trace in enumerate(replays):
         typed = tag("code", *_characters(result, side, trace.text), dir="auto")
-        explained = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
+        explained = join() if side else hint(_EXPLAINED[result.kind])
         items = [_step("typed", join(explained, typed))]
         before = trace.text
-        forms = [("normalised", trace.normalized)] if result.kind in EXPLAINED else [
+        forms = [("normalised", trace.normalized)] if result.kind != WORDPIECE else [
             ("cleaned", trace.cleaned),
             ("accents dropped", trace.stripped),
             ("lower-cased", trace.normalized),
@@ -42,7 +51,7 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
         items.append(_step("split", _words(result, side, trace.words, number)))
         number += len(trace.words)
         blocks.append(tag("ol", *items, class_="bx-steps"))
-        if not steps.whole:
+        if len(trace.text) < len(result.texts[side]):
             first = f"These are the first {len(trace.text):,} characters"
             blocks.append(line(f"{first}; the rest is treated in the same way."))
     return join(*blocks)
@@ -84,13 +93,13 @@ def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first
     return tag("span", *spaced, class_="bx-tries", data_rove="words", dir="auto")
 
 
-def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
+def word_choices(replays: Sequence[Trace]) -> dict[str, WordTrace]:
     """Give every replayed word a distinct name, even if the word repeats."""
     many = len(replays) > 1
     return {
         f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40] or 'space'}": word
-        for side, steps in enumerate(replays)
-        for number, word in enumerate(steps.trace.words)
+        for side, trace in enumerate(replays)
+        for number, word in enumerate(trace.words)
     }
 
 
@@ -102,21 +111,17 @@ def most_telling(choices: dict[str, WordTrace]) -> int:
     )
 
 
-def story(word: WordTrace) -> Html:
+def story(word: WordTrace, kind: str = WORDPIECE) -> Html:
     """Draw how one word was looked up and split, and, if it is unknown, why."""
-    kind = BPE if isinstance(word, BpeWord) else ""
     outcome = (
         tag("span", tag("bdi", visible(readable(piece, kind))), tag("small", f" {id_}"),
             class_="bx-try", title=piece)
         for piece, id_ in zip(word.pieces, word.ids, strict=True)
     )  # fmt: skip
-    quoted = _quoted(readable(word.normalized, kind))
-    if isinstance(word, BpeWord | UnigramWord):
-        rows = [_step("to cut", join(cut_hint(word), quoted))]
-        rows += [_step(name, shown) for name, shown in cut_rows(word)]
-    else:
-        rows = [_step("to look up", quoted)]
-        rows += [_step("rule", SPECIAL)] if word.special else []
+    to = "to look up" if kind == WORDPIECE else "to cut"
+    rows = [_step(to, _quoted(readable(word.normalized, kind)))]
+    if word.special:
+        rows.append(_step("rule", "a special token, taken whole before anything else is done"))
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
     rows.append(_step("pieces and ids", tag("span", join(*outcome, by=" "), class_="bx-tries")))
@@ -125,13 +130,13 @@ def story(word: WordTrace) -> Html:
     return tag("ol", *rows, class_="bx-steps")
 
 
-def unknown_words(replays: Sequence[Replay], unknown: str, *, limit: int = 3) -> Html:
+def unknown_words(replays: Sequence[Trace], unknown: str, *, limit: int = 3) -> Html:
     """List the unknown words, each with its reason; empty if all are known."""
     found = list(
         dict.fromkeys(
             (word.text, word.unknown_reason)
-            for steps in replays
-            for word in steps.trace.words
+            for trace in replays
+            for word in trace.words
             if word.unknown_reason
         )
     )
@@ -174,9 +179,7 @@ def _tries(attempts: tuple[Lookup, ...]) -> Html:
 
 
 def tries_table(word: WordTrace) -> list[dict[str, str | float]]:
-    """List every step that cut one word."""
-    if isinstance(word, BpeWord | UnigramWord):
-        return cuts_table(word)
+    """List every look-up that cut one word."""
     return [
         {"try": n, "looked up": each.piece, "outcome": "found" if each.found else "not found"}
         for n, each in enumerate(word.attempts, 1)

@@ -15,7 +15,6 @@ from app.features.qa.task import qa, questions
 from app.features.qa.task_suggested import suggested
 from app.words.blocks import pick
 from app.words.html import Html, tag, visible
-from app.words.pictures import numbers
 
 SLUG = "qa"
 _ASK = "ask"  # in the address: the number of the question that is shown
@@ -74,13 +73,6 @@ def start(page: Page, result: QaResult) -> None:
         for question in asked
     ]  # fmt: skip
     show_html(_answered(results, shown))
-    rows = [
-        (visible(r.question), visible(r.answers[0].text) if r.answered else "(no answer)",
-         r.probability, r.no_answer_score, visible(r.answers[0].text))
-        for r in results
-    ]  # fmt: skip
-    columns = ("question", "answer", "probability", "no-answer score", "best span")
-    show_html(numbers(rows, "qa-questions", columns, title="All questions as a table"))
 
 
 def _suggestions(offered: tuple[str, ...]) -> Html:

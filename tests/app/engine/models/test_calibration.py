@@ -102,9 +102,9 @@ def test_next_sentence_divides_its_two_logits(warm: Engine, tiny_engine: Engine)
     plain = next_sentence(tiny_engine, "the cat", "sat")
     result = next_sentence(warm, "the cat", "sat")
     assert result.logits == plain.logits
-    odds = np.exp(result.margin / 2.5)
+    odds = np.exp((result.logits[0] - result.logits[1]) / 2.5)
     assert result.probabilities[0] == pytest.approx(odds / (1 + odds))
-    plain_odds = np.exp(plain.margin)
+    plain_odds = np.exp(plain.logits[0] - plain.logits[1])
     assert plain.probabilities[0] == pytest.approx(plain_odds / (1 + plain_odds))
     assert result.follows == plain.follows
     assert result.confidence < plain.confidence

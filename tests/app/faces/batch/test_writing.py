@@ -125,7 +125,6 @@ def test_names_that_are_taken_are_extended() -> None:
 def test_types_are_those_of_the_class() -> None:
     found = answer_types(TokenizerResult)
     assert found["words"] == pa.int64() and found["lower_case"] == pa.bool_()
-    assert found["kind"] == pa.string() and found["cut_words"] is None  # those of other families
     assert found["columns"] is None
     assert answer_types(declared("qa").result)["probability"] == pa.float64()
 

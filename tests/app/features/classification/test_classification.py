@@ -12,7 +12,6 @@ from app.engine.models import Engine
 from app.features.classification import view as view
 from app.features.classification.result import ClassificationResult
 from app.features.classification.task import classification, kind_of
-from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
@@ -107,13 +106,6 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     assert "%" not in said and result.chosen == ()
 
 
-def test_a_small_lead_is_called_small(tiny_engine: Engine) -> None:
-    result = classification(tiny_engine, "the cat")
-    assert "small lead: odd has 44.0 %" in shown(replace(result, scores=(0.06, 0.5, 0.44)))
-    clear = shown(replace(result, scores=(0.05, 0.9, 0.05)))
-    assert "small lead" not in clear and "90.0 % of the probability of its 3 labels" in clear
-
-
 @pytest.mark.parametrize(("first", "second", "named"), [("", "", "first"), ("a", "\x00", "second")])
 def test_a_text_without_pieces_is_refused_by_name(
     tiny_engine: Engine, first: str, second: str, named: str
@@ -147,12 +139,3 @@ def test_the_snippet_computes_the_pages_numbers(
         assert printed == pytest.approx(
             dict(zip(result.labels, result.scores, strict=True)), abs=1e-5
         )
-
-
-def test_what_was_trained_is_said_before_the_answer() -> None:
-    engine = Engine(BUNDLED_MODEL)
-    result = classification(engine, "It arrived on Tuesday.")
-    kept = shown(result)
-    assert "Trained on sentences of film reviews (SST-2), of reviews of products" in kept
-    assert kept.index("Trained on") < kept.index("The model’s answer")
-    assert "Trained on" not in shown(replace(result, trained_on=""))

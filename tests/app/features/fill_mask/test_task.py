@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 import torch
@@ -225,22 +224,6 @@ def test_the_bar_of_the_named_word_and_no_other_is_marked(result: FillMaskResult
         assert marked == own
 
 
-def test_a_mask_is_named_by_the_words_next_to_it(tiny_engine: Engine) -> None:
-    text = "a dog sat on the mat by the river [MASK] the bank and the cat sat on a dog"
-    (slot,) = fill_mask(tiny_engine, text).slots
-    named = view.slot_title(slot).markup
-    assert "<bdi>… the mat by the river <b>▁▁</b> the bank and the cat …</bdi>" in named
-
-
-def test_the_named_word_is_none_of_the_words_shown(result: FillMaskResult) -> None:
-    for slot in result.slots:
-        assert slot.named is not None and slot.named not in slot.candidates
-        grand = replace(slot, named=replace(slot.named, probability=0.5))
-        assert view.certainty(grand) == view.certainty(slot)
-        shown = sum(candidate.probability for candidate in slot.candidates)
-        assert f"Shown: {view.percent(shown)} of all" in view.certainty(slot).markup
-
-
 def test_a_click_on_a_word_hides_it_and_on_a_filled_gap_opens_its_attention(
     result: FillMaskResult,
 ) -> None:
@@ -268,16 +251,6 @@ def test_words_gaps_and_rows_light_up_together(result: FillMaskResult) -> None:
     assert gaps == [linked([slot.position]) for slot in result.slots]
     for slot, gap in zip(result.slots, gaps, strict=True):
         assert set(view.candidates(slot, 1.0).table["at"]) == {gap}
-
-
-def test_calibration_is_behind_a_question_mark_with_a_link_to_the_model_card(
-    result: FillMaskResult,
-) -> None:
-    title = view.screen(result, result.model).parts[2]
-    (link,) = elements(title, "a")
-    assert link.attributes["href"] == f"model_card?model={quote(result.model, safe='')}"
-    assert elements(title, "details") and "alibrated" in str(title)
-    assert not elements(view.screen(result).parts[2], "a"), "a file has no other pages"
 
 
 @pytest.mark.parametrize(

@@ -54,12 +54,6 @@ def test_the_scale_has_its_number_in_the_legend(result) -> None:
     assert f"±{before:.2g}, LayerNorm ±{after:.2g}" in str(view.sums(result, 0).wide)
 
 
-def test_the_names_of_pieces_are_whole_where_there_is_room(tiny_engine: Engine) -> None:
-    drawn = view.sums(task.input(tiny_engine, "the [MASK] sat on the mat", "a dog", length=14), 2)
-    for each in (drawn.wide, drawn.narrow):
-        assert ">[MASK]</text>" in str(each)
-
-
 def test_the_chosen_piece_is_framed_and_can_be_chosen_in_both_places(result) -> None:
     drawn = str(view.sums(result, 3).wide)
     assert drawn.count("bx-in-chosen") == 1

@@ -1,7 +1,6 @@
 """Multiple choice: every choice is read alone, and the softmax compares them."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,7 @@ import torch
 from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
-from app.records.results import Calibration
-from app.settings import BUNDLED_MODEL
 from bert_core import BertForMultipleChoice
-from bert_core.bundled.figures import Figure
 from bert_core.errors import InputError
 from tests.drawings import elements
 from tests.snippets import ran
@@ -74,20 +70,3 @@ def test_the_snippet_computes_the_pages_numbers(tiny_engine: Engine, tiny_folder
     result = multiple_choice(tiny_engine, "the 'cat'", ('sat "on"', "a \\ dog"))
     printed = json.loads(ran(view.snippet(result, str(tiny_folder)))[1])
     assert printed == pytest.approx([each.probability for each in result.choices], abs=1e-6)
-
-
-def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
-    tiny_engine: Engine,
-) -> None:
-    result = multiple_choice(tiny_engine, "the cat", CHOICES)
-    assert "".join(map(str, view.screen(result).first)) == ""  # nothing is stored with these
-    figure = Figure("multiple choice, some", "a file", 0.3, 0.2, 0.4, 80, "right", chance=0.25)
-    other = replace(figure, task="multiple choice, <b>", share=0.6, high=0.7, chance=0.5)
-    told = replace(result, figures=(figure, other), calibration=Calibration(2.0, True, "", (0.2,)))
-    kept = "".join(map(str, view.screen(told).report().drawn()))
-    assert "Measured: right in 30 to 60 % of 2 kinds of questions; a guess in 25 to 50 %." in kept
-    assert "some 30.0 %, a guess 25.0 %; &lt;b&gt; 60.0 %, a guess 50.0 %." in kept
-    assert kept.index("Measured") < kept.index("The model’s answer")
-    assert "differ by 20.0 % on average" in kept
-    bundled = multiple_choice(Engine(BUNDLED_MODEL), "How many legs?", ["two", "four"])
-    assert len(bundled.figures) == 2 and len(bundled.calibration.errors) == 3

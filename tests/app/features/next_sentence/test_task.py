@@ -14,7 +14,6 @@ from app.features.next_sentence import view as view
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
 from app.records.results import Calibration
-from app.settings import BUNDLED_MODEL
 from app.words.format import signed
 from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
@@ -141,18 +140,6 @@ def test_each_bar_is_as_long_as_its_own_probability(
     logits = [signed(each, 2) for each in result.logits]
     assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
     assert drawn.table["temperature"].tolist() == [temperature] * 2
-
-
-def test_what_was_trained_is_said_behind_the_question_mark(tiny_engine: Engine) -> None:
-    result = next_sentence(tiny_engine, "the cat", "sat")
-    drawn = str(view.screen(result, "tiny").answer)
-    assert "Trained on" not in drawn  # nothing is stored with these weights
-    told = replace(result, trained_on="pairs of <b>letters</b>")
-    kept = "".join(map(str, view.screen(told).report().drawn()))
-    assert "Trained on pairs of &lt;b&gt;letters&lt;/b&gt;." in kept
-    assert "Trained on pairs" in str(view.screen(told, "tiny").answer)
-    bundled = next_sentence(Engine(BUNDLED_MODEL), "The cat sat.", "It slept.")
-    assert "25 % neighbours in reverse" in bundled.trained_on
 
 
 def test_what_the_model_cannot_read_is_said_first(tiny_engine: Engine) -> None:

@@ -50,9 +50,9 @@ def test_no_drawing_lets_markup_through(any_engine: Engine, nasty: str) -> None:
 
 def test_the_replay_ends_in_the_tokenizers_own_pieces(any_engine: Engine, nasty: str) -> None:
     steps = replay(any_engine, nasty)
-    told = [piece for word in steps.trace.words for piece in word.pieces]
+    told = [piece for word in steps.words for piece in word.pieces]
     assert told == any_engine.tokenizer.tokenize(nasty)
-    assert steps.whole
+    assert steps.text == nasty or len(nasty) > 1_000
 
 
 def test_what_a_cut_would_lose_is_marked_and_told(tiny_engine: Engine) -> None:
@@ -86,26 +86,18 @@ def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) ->
 
 def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "played")
-    told = words(view_steps.story(steps.trace.words[0]))
+    told = words(view_steps.story(steps.words[0]))
     for tried in ("played ✗", "playe ✗", "play ✓", "##ed ✓"):
         assert tried in told
 
 
 def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "the cat sat " * 200)
-    assert not steps.whole
-    assert len(steps.trace.text) <= 1_000
-    assert not steps.trace.text.endswith(" ca")
+    assert len(steps.text) <= 1_000
+    assert not steps.text.endswith(" ca")
     assert "first 99" in words(
         view_steps.stages(tokenizer(tiny_engine, "the cat sat " * 200), [steps])
     )
-
-
-def test_the_word_with_most_to_tell_is_shown_first(tiny_engine: Engine) -> None:
-    choices = view_steps.word_choices([replay(tiny_engine, "the cat played")])
-    assert view_steps.most_telling(choices) == 2
-    choices = view_steps.word_choices([replay(tiny_engine, "the Ω played")])
-    assert view_steps.most_telling(choices) == 1
 
 
 def links(markup: str) -> list[str]:
@@ -159,9 +151,6 @@ def test_a_long_pair_is_cut_as_the_model_gets_it(any_engine: Engine) -> None:
     assert [result.piece(place or 0).token for place in given.places] == whole.tokens
     lost = result.first_lost(0)
     assert lost is not None and lost.position - result.firsts[0] == result.cut.kept[0]
-
-
-RECT = r'<rect x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="22" class="bx-tok-cell (.*?)"'
 
 
 def test_the_same_tokenizer_differs_nowhere(
@@ -244,9 +233,3 @@ def test_pieces_of_the_same_characters_light_up_together(tiny_engine: Engine) ->
     shared = dataclasses.replace(result, columns=dataclasses.replace(result.columns, spans=spans))
     assert links(view.coloured(shared, limit=9).markup) == ["0.1 0.2"]
     assert links(view.coloured(result, limit=9).markup) == ["0.1", "0.2"]
-
-
-def test_a_long_text_scrolls_so_that_what_follows_stays_in_sight(tiny_engine: Engine) -> None:
-    for cats, long in ((40, False), (400, True)):
-        drawn = view.coloured(tokenizer(tiny_engine, "cat " * cats), limit=600).markup
-        assert ("bx-tok-long" in drawn) == long
