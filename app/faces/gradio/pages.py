@@ -102,7 +102,8 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     used.then(None, js=carry.EXAMPLE, api_visibility="private")
     used.then(ask, **work).then(**linked)
     if boxes:  # what is changed by hand is no example
-        gr.on([each.input for each in boxes], None, None, [example], js="() => null", **PRIVATE)
+        changed: list[Any] = [*boxes]
+        gr.on([each.input for each in changed], None, None, [example], js="() => null", **PRIVATE)
     face.load(None, js=ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(

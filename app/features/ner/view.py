@@ -148,8 +148,8 @@ def _table(result: NerResult) -> Parts:
     }  # fmt: skip
     drawn: Part = Table(rows, words, "entities")
     if len(found) <= ROWS:
-        at = {"at": [linked(range(*each.pieces)) for each in found]}
-        drawn = sideways(data_table({**rows, **at}, "entities"), words)
+        at = [linked(range(*each.pieces)) for each in found]
+        drawn = sideways(data_table(rows | {"at": at}, "entities"), words)
     return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 
