@@ -6,9 +6,8 @@ again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabiliti
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from itertools import groupby, pairwise
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 from tokenizers.normalizers import Normalizer
@@ -17,7 +16,6 @@ from bert_core.text.encoding import Span
 from bert_core.text.trace import Trace, WordTrace
 
 LONGEST = 400  # symbols; the steps of longer words are not shown, because their number is squared
-BEST = 5  # segmentations of a word that are kept
 _UNKNOWN_COST = 10.0  # SentencePiece's: an unknown character scores this less than the worst piece
 Ranks = Mapping[tuple[str, str], int]
 
@@ -31,15 +29,6 @@ class Merge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Segmentation:
-    """One way to cut a word."""
-
-    pieces: Annotated[tuple[str, ...], "its pieces; an unknown character is one of its own"]
-    scores: Annotated[tuple[float, ...], "their log-probabilities"]
-    score: Annotated[float, "the sum"]
-
-
-@dataclass(frozen=True, slots=True)
 class BpeWord(WordTrace):
     """One word and the merges that made its tokens."""
 
@@ -49,10 +38,9 @@ class BpeWord(WordTrace):
 
 @dataclass(frozen=True, slots=True)
 class UnigramWord(WordTrace):
-    """One word and the segmentations its tokens are the best of."""
+    """One word and how probable its tokens are."""
 
     score: Annotated[float, "sum of log-probabilities; 0: special"] = 0.0
-    best: Annotated[tuple[Segmentation, ...], "likeliest first; () if not shown"] = ()
 
 
 def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:
@@ -67,48 +55,6 @@ def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], 
         merges.append(Merge(at, (pieces[at], pieces[at + 1]), rank))
         pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
     return tuple(merges), tuple(pieces)
-
-
-class Segmenter:
-    """Finds the best segmentations of words by a Unigram model's log-probabilities (Viterbi)."""
-
-    def __init__(self, scores: Mapping[str, float]) -> None:
-        self._scores = scores
-        self._longest = max(map(len, scores), default=1)
-        self._unknown = min(scores.values(), default=0.0) - _UNKNOWN_COST
-
-    def best(self, word: str, count: int = BEST) -> tuple[Segmentation, ...]:
-        """Return the best segmentations of a word, the best first.
-
-        >>> found = Segmenter({"a": -1.0, "ab": -1.5, "b": -1.0}).best("ab")
-        >>> [(each.pieces, each.score) for each in found]
-        [(('ab',), -1.5), (('a', 'b'), -2.0)]
-        """
-        found: list[list[tuple[float, tuple[tuple[str, float], ...]]]] = [[(0.0, ())]]
-        for end in range(1, len(word) + 1):
-            longer: list[tuple[float, tuple[tuple[str, float], ...]]] = []
-            for start in range(max(0, end - self._longest), end):
-                piece = word[start:end]
-                own = self._scores.get(piece, self._unknown if end == start + 1 else None)
-                if own is not None:
-                    last = (piece, own)
-                    longer += [(score + own, (*path, last)) for score, path in found[start]]
-            found.append(nlargest(count, longer, key=itemgetter(0)))
-        return tuple(
-            Segmentation(tuple(p for p, _ in path), tuple(own for _, own in path), score)
-            for score, path in found[-1]
-        )
-
-    def knows(self, piece: str) -> bool:
-        """Return whether a piece is in the vocabulary."""
-        return piece in self._scores
-
-    def score(self, pieces: Sequence[str]) -> float:
-        """Return the sum of the log-probabilities of pieces; unknown ones cost by the character."""
-        return sum(
-            self._scores[piece] if piece in self._scores else self._unknown * len(piece)
-            for piece in pieces
-        )
 
 
 class Token(NamedTuple):
@@ -127,7 +73,8 @@ class Replay:
 
     def __init__(self, ranks: Ranks, scores: Mapping[str, float], unknown: str) -> None:
         self._ranks = ranks
-        self._segmenter = Segmenter(scores) if scores else None
+        self._scores = scores
+        self._lowest = min(scores.values(), default=0.0) - _UNKNOWN_COST
         self._unknown = unknown
 
     def trace(self, text: str, tokens: Sequence[Token], normalizer: Normalizer | None) -> Trace:
@@ -161,22 +108,16 @@ class Replay:
             "unknown_reason": None if special else self._reason(tokens),
             "special": special,
         }
-        shown = not special and len(common["normalized"]) <= LONGEST
-        if self._segmenter is None:
-            symbols = () if special else tuple(common["normalized"])
-            merges, pieces = merges_of(symbols if shown else (), self._ranks)
-            return BpeWord(**common, symbols=symbols, merges=merges if pieces == contents else ())
-        best = self._segmenter.best(common["normalized"]) if shown else ()
-        if best and self._joined(best[0]) != contents:
-            best = ()
-        score = 0.0 if special else self._segmenter.score(contents)
-        return UnigramWord(**common, score=score, best=best)
+        if self._scores:
+            return UnigramWord(**common, score=0.0 if special else self._score(contents))
+        symbols = () if special else tuple(common["normalized"])
+        shown = len(symbols) <= LONGEST
+        merges, pieces = merges_of(symbols if shown else (), self._ranks)
+        return BpeWord(**common, symbols=symbols, merges=merges if pieces == contents else ())
 
-    def _joined(self, found: Segmentation) -> tuple[str, ...]:
-        """Return the pieces of a segmentation; neighbouring unknown characters are one piece."""
-        known = self._segmenter.knows if self._segmenter else str
-        groups = groupby(enumerate(found.pieces), lambda each: known(each[1]) and each)
-        return tuple("".join(piece for _, piece in group) for _, group in groups)
+    def _score(self, pieces: Sequence[str]) -> float:
+        """Return the sum of the log-probabilities of pieces; unknown ones cost by the character."""
+        return sum(self._scores.get(piece, self._lowest * len(piece)) for piece in pieces)
 
     def _reason(self, tokens: Sequence[Token]) -> str | None:
         unknown = "".join(token.content for token in tokens if token.piece == self._unknown)
