@@ -233,9 +233,7 @@ def _recipe(stages: Sequence[StageRecord]) -> str:
     """Return a table of the stages, a row each, and where the rest is said."""
     rows = [_stage_row(number, stage) for number, stage in enumerate(stages, start=1)]
     head = "| stage | trained | steps | minutes | million tokens | sentence pairs | optimizer |"
-    rest = (
-        f"`{RECORD}` has every setting of every stage, `curve-1.svg` and so on the learning curves."
-    )
+    rest = f"`{RECORD}` has every setting of every stage, `curve-1` and so on the learning curves."
     return "\n".join([head, "|---:|---|---:|---:|---:|---:|---|", *rows]) + f"\n\n{rest}"
 
 

@@ -46,7 +46,6 @@ _OF_OLDER = (
     *(JSON_NAME, TENSORS_NAME),
 )
 _DROPOUT = 0.1  # BERT's value, for further training; pretraining used none
-_CURVE = "curve-{}.svg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,7 @@ def export(work: Path, folder: Path) -> Bundle:
     init = json.loads((work / SETTINGS).read_text(encoding="utf-8"))["init"]
     root, config = model_folder(init), _config(init)
     earlier = read_record(root / RECORD) if (root / RECORD).is_file() else []
-    numbers = range(1, len(earlier) + 1)
-    curves = [(root / _CURVE.format(n)).read_text(encoding="utf-8") for n in numbers]
+    curves = {path.name: path.read_text(encoding="utf-8") for path in root.glob("curve-*")}
     tokenizer = BertTokenizer.from_pretrained(init)
     for name in _OF_OLDER:
         (folder / name).unlink(missing_ok=True)
@@ -90,9 +88,9 @@ def export(work: Path, folder: Path) -> Bundle:
     stages = [*earlier, stage_record(work)]
     write_record(folder / RECORD, stages)
     describe_training(folder, stages)
-    for number, text in zip(numbers, curves, strict=True):
-        (folder / _CURVE.format(number)).write_text(text, encoding="utf-8")
-    write_curve(work / LOG, folder / _CURVE.format(len(stages)))
+    for name, text in curves.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    write_curve(work / LOG, folder / f"curve-{len(stages)}.csv")
     return seal(folder)
 
 

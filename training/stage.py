@@ -23,7 +23,7 @@ from training.ahead import BuiltAhead
 from training.curve import write_curve
 from training.trainer import StageTrainer, StageTraining
 
-STATE, LOG, CURVE, SETTINGS = "state.pt", "log.jsonl", "curve.svg", "settings.json"
+STATE, LOG, CURVE, SETTINGS = "state.pt", "log.jsonl", "curve.csv", "settings.json"
 REFUSED = 5  # steps in a row that are not finite end a stage; fewer are left out
 Say = Callable[[str], None]
 

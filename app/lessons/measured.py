@@ -59,10 +59,11 @@ def _lines(rows: Mapping[str, object]) -> str:
 def _row(found: Figures) -> dict[str, object]:
     """Write the figures of a claim, with the interval of its share; four digits are enough."""
     low, high = wilson(found.k, found.n)
-    row: dict[str, object] = {"n": found.n, "k": found.k, "low": low, "high": high}
-    row |= {"holds": found.holds}
-    row |= {"p": found.p} if found.p is not None else {}
-    row |= {"tell": found.tell} | ({"head": found.head} if found.head else {})
+    row: dict[str, object] = {
+        "n": found.n, "k": found.k, "low": low, "high": high, "holds": found.holds,
+        "p": found.p, "tell": found.tell, "head": found.head,
+    }  # fmt: skip
+    row = {name: value for name, value in row.items() if value not in (None, ())}
     rounded: dict[str, object] = json.loads(json.dumps(row), parse_float=_digits)
     return rounded
 

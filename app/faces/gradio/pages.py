@@ -3,7 +3,6 @@
 from typing import Any
 
 import gradio as gr
-from gradio.components import Component
 
 from app.declared import Declared
 from app.faces.gradio import carry
@@ -102,8 +101,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     used.then(None, js=carry.EXAMPLE, api_visibility="private")
     used.then(ask, **work).then(**linked)
     if boxes:  # what is changed by hand is no example
-        changed: list[Any] = [*boxes]
-        gr.on([each.input for each in changed], None, None, [example], js="() => null", **PRIVATE)
+        gr.on([each.input for each in boxes], None, None, [example], js="() => null", **PRIVATE)
     face.load(None, js=ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(
@@ -113,7 +111,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     opened.then(ask, **work)
 
 
-def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
+def _form(declared: Declared) -> tuple[list[Any], gr.Button]:
     main = [each for each in declared.parameters if each.required or each.field.lines > 1]
     more = [each for each in declared.parameters if each not in main]
     boxes = {each.name: widget(each) for each in main}
