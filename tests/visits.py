@@ -43,7 +43,7 @@ def labels(at: AppTest) -> list[str]:
 
 
 def markup(at: AppTest) -> str:
-    """Return all of the site's own markup on a page, except pictures."""
+    """Return all of the site's own markup on a page, except pictures; 95 % with a plain space."""
     shown = (json.loads(each.proto.json or "{}") for each in at.get("bidi_component"))
     drawn = (each.get("markup", "") for each in shown)
     return "".join(
@@ -51,7 +51,7 @@ def markup(at: AppTest) -> str:
             *(str(element.proto.body) for element in at.get("html")),
             *(each for each in drawn if "<figure" not in each),
         ]
-    )
+    ).replace("\u00a0%", " %")
 
 
 class Visit:

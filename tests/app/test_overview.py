@@ -14,6 +14,7 @@ from app.overview import doors, draw, without_door
 from app.words.format import percent
 from bert_core import BertForSequenceClassification
 from tests.conftest import save_tiny
+from tests.drawings import words
 
 TEXT = "Tom lived in Rome. He was old."
 
@@ -32,11 +33,11 @@ def test_a_door_shows_what_its_page_will_show(tiny_engine: Engine) -> None:
     hidden = by_slug["fill_mask"]
     assert hidden.texts["text"].count("[MASK]") == 1
     best = fill_mask(tiny_engine, hidden.texts["text"], top_k=1).slots[0].candidates[0]
-    assert percent(best.probability) in str(hidden.body)
+    assert percent(best.probability) in words(hidden.body)
     pair = by_slug["next_sentence"]
     assert pair.texts == {"text": "Tom lived in Rome.", "text_pair": "He was old."}
     answer = next_sentence(tiny_engine, pair.texts["text"], pair.texts["text_pair"])
-    assert percent(answer.probabilities[0]) in str(pair.body)
+    assert percent(answer.probabilities[0]) in words(pair.body)
     assert by_slug["qa"].texts["question"] == "Where did Tom live?"
 
 
@@ -70,7 +71,7 @@ def test_a_model_has_the_doors_of_what_it_can(classifier_engine: Engine) -> None
     answer = classification(classifier_engine, TEXT)
     best = answer.ranking[0]
     assert answer.labels[best] in str(found[-1].body)
-    assert percent(answer.scores[best]) in str(found[-1].body)
+    assert percent(answer.scores[best]) in words(found[-1].body)
     assert "Fill-mask, Named entities, Question answering" in str(without_door(classifier_engine))
 
 

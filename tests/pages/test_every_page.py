@@ -35,9 +35,9 @@ ON_OPENING = {
     "attention": {"attention-grid"},
     "xray": {"xray"},
     "why": {"why"},
-    "atlas": {"head-atlas", "head-distances"},
+    "atlas": {"head-atlas"},
     "senses": {"senses", "senses-layers"},
-    "variants": {"variants"},
+    "variants": {"variants", "variants-sees"},
     "model_card": set[str](),
     "lab": set[str](),
 }

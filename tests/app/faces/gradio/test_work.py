@@ -1,10 +1,11 @@
 """Calls: what is told of an error, what is logged, and how many wait."""
 
 import threading
+from typing import Any
 
 import pytest
 
-from app.compat.gradio import Unfetched, fetched_later
+from app.compat.gradio import Unfetched
 from app.declared import Declared
 from app.engine import calls
 from app.engine.compute.visitor import Visit
@@ -45,7 +46,7 @@ def test_answers_that_are_never_fetched_are_dropped() -> None:
 
 
 def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = fetched_later(served.blocks)
+    kept: Any = served.blocks._queue.pending_messages_per_session
     monkeypatch.setattr(kept, "max_size", 3)
     for _ in range(6):
         ask(served, "fill_mask")

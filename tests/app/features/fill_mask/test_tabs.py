@@ -105,7 +105,7 @@ def test_each_piece_has_a_bar_as_tall_as_its_surprise(surprised: SurpriseResult)
     assert heights == pytest.approx([100 * each / max(wanted) for each in wanted], abs=0.06)
     items = elements(drawn, "li")
     names = [f"{piece.token} {view.chance(piece.probability)}" for piece in surprised.pieces]
-    assert [each.text for each in items] == names
+    assert [each.text.replace("\xa0", " ") for each in items] == names
     odd = [each.attributes["data-at"] for each in items if "class" in each.attributes]
     assert odd == [f"0.{piece.position}" for piece in surprised.odd]
     (mark,) = elements(view_surprise.odd_line(surprised), "mark")

@@ -80,7 +80,7 @@ def test_a_word_of_several_pieces_gets_as_many_masks(tiny_engine: Engine, word: 
             assert slot.spelled.probabilities[done] == pytest.approx(share, rel=1e-4)
             expected *= share
         assert slot.spelled.probability == pytest.approx(expected, rel=1e-4)
-        said = view.named_word(slot, result.vocabulary).markup
+        said = view.named_word(slot, result.vocabulary).markup.replace("\xa0", " ")
         assert f"if the gap has {len(pieces)} masks" in said
         assert view.chance(slot.spelled.probability).replace("<", "&lt;") in said
 
@@ -210,7 +210,8 @@ def test_bars_show_the_numbers_of_the_table_on_one_axis(result: FillMaskResult) 
         shares = frame["probability"].tolist()
         ratios += [w / p for w, p in zip(lengths, shares, strict=True) if w > 2]
         assert slot.named is not None and slot.named.id in set(frame["id"])
-        shown = [each.text for each in elements(view.candidates(slot, 1.0).wide, "text")]
+        drawn = view.candidates(slot, 1.0).wide
+        shown = [each.text.replace("\xa0", " ") for each in elements(drawn, "text")]
         assert shown[1::2] == frame["percent"].tolist()
         assert [name.partition(". ")[2] for name in shown[::2]] == frame["piece"].tolist()
     assert len(ratios) > 3 and ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.01)

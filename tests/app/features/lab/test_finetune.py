@@ -205,7 +205,7 @@ def test_the_curves_follow_the_numbers(found: FinetuneResult) -> None:
 
 
 def test_the_headline_has_the_interval_and_the_guess(found: FinetuneResult) -> None:
-    says = str(view.screen(found).answer)
+    says = str(view.screen(found).answer).replace("\xa0", " ")
     assert f"{found.last.right} of {found.last.cases} held-out words right" in says
     assert "95 % interval" in says and "Always saying “O” gets" in says
     assert "percentage points wide" in str(view.few(found))

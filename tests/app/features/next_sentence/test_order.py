@@ -13,7 +13,7 @@ from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_order import MOST, best_order, next_sentence_order, split
 from app.records.results import Calibration
 from bert_core.errors import InputError
-from tests.drawings import elements
+from tests.drawings import elements, words
 
 TEXT = "A cat played. The dog sat on the mat. Bank on it!"
 
@@ -99,4 +99,4 @@ def test_each_cell_is_as_deep_as_its_probability(size: str) -> None:
     assert len(elements(drawing, "circle", "bx-svg-step")) == 2
     keys = [each.attributes["data-at"] for each in elements(drawing, "g")]
     assert keys == [f"1.{a} 1.{b}" for a, b in order]
-    assert "Palest: 20 %, darkest: 80 %" in str(view.screen(result).parts[1])
+    assert "Palest: 20 %, darkest: 80 %" in words(view.screen(result).parts[1])
