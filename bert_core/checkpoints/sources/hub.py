@@ -205,7 +205,8 @@ def download(
     try:
         with Meter(plan.name, plan.bytes, progress, cancel) as meter:
             for file in plan.files:
-                if not file.cached:
+                # A download that was cancelled since the plan was made has removed its files.
+                if not (file.cached and (plan.folder / file.name).is_file()):
                     _fetch_file(plan, file, meter)
                 if file.name in CONFIG_NAMES:
                     read_config(plan.folder, {})  # rejects other kinds of models early
