@@ -1,5 +1,7 @@
 """What tests use of Gradio beyond its documentation; `app/compat/gradio.py` has the rest."""
 
+from typing import Any
+
 import gradio as gr
 
 
@@ -21,3 +23,8 @@ def open_sessions(face: gr.Blocks) -> int:
 def most_sessions(face: gr.Blocks) -> int:
     """Return how many sessions are kept at most."""
     return int(face.state_session_capacity)
+
+
+def fetched_later(face: gr.Blocks) -> Any:
+    """Return the answers in the queue, and places for those to come, by session."""
+    return face._queue.pending_messages_per_session

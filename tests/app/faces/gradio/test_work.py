@@ -1,7 +1,6 @@
 """Calls: what is told of an error, what is logged, and how many wait."""
 
 import threading
-from typing import Any
 
 import pytest
 
@@ -11,6 +10,7 @@ from app.engine import calls
 from app.engine.compute.visitor import Visit
 from app.records.visitors import Visitor
 from tests.app.faces.gradio.conftest import Served, ask
+from tests.compat.gradio import fetched_later
 
 MARKER = "marker-of-one-visitor"
 
@@ -46,7 +46,7 @@ def test_answers_that_are_never_fetched_are_dropped() -> None:
 
 
 def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: Any = served.blocks._queue.pending_messages_per_session
+    kept = fetched_later(served.blocks)
     monkeypatch.setattr(kept, "max_size", 3)
     for _ in range(6):
         ask(served, "fill_mask")
