@@ -20,8 +20,8 @@ _SMALL, _LETTER = "bx-va-small", "bx-svg-middle bx-va-letter"
 _HEAD = f"{_SMALL} bx-svg-strong"
 _ROW, _BAR = 36, 24
 _SEES = line(
-    "What the guess at each position (row) sees of the text (columns). Computed: one layer of each "
-    "kind with random weights, and the words that have a gradient. 1 and 2 are its readers."
+    "Which words (columns) the guess at each position (row) depends on: those with a gradient, in "
+    "one layer of each kind with random weights. ELMo has two readers, 1 and 2."
 )
 _TEXT = 104  # units for the number behind a bar
 _ROOM = 15  # units from which a letter fits into its part of a bar
