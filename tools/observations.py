@@ -255,7 +255,7 @@ QUOTES = (
           "{} ({} %)", _looked_at),
     Quote(TEACHING, "cosine {} within and {} between, after the last layer {} and {}.", _apart),
     Quote(TEACHING, "And Monday?* It says {} both times, with {} % and {} %. It has", _days),
-    Quote(TEACHING, "For gaps, stated and actual rates differ by {} % on average.",
+    Quote(TEACHING, "For gaps, stated and actual rates differ by {} points on average.",
           _figures("calibration error, masked word", digits=1)),
     Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
           "in {} %; in neighbours and pairs from one text {} % and {} %", _two_leans),

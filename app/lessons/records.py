@@ -119,9 +119,7 @@ class Lesson:
     minutes: Annotated[int, "how long it takes"]
     steps: Annotated[tuple[Step, ...], "at most six"]
     last: Annotated[str, "the takeaway, in a sentence"]
-    larger: Annotated[
-        str, 'the remark about larger models, which is not checked here; "" for nothing'
-    ] = ""
+    larger: Annotated[str, 'what others found, which is not checked here; "" for nothing'] = ""
     claims: Annotated[tuple[str, ...], "the claims it rests on"] = ()
     own: Annotated[bool, "whether it is the operator's, not ours"] = False
 

@@ -96,7 +96,7 @@ def _for_teacher(engine: Engine, found: Lesson) -> Html:
         *_lines(*_advice(found)), tag("h2", "Answers"), steps,
         *_lines(
             ("Takeaway", unmarked(found.last)),
-            ("What larger models do (not checked here)", unmarked(found.larger)),
+            ("Elsewhere (not checked here)", unmarked(found.larger)),
         ),
         tag("h2", "What it rests on"), tag("ul", *counted), tag("small", visible(said)),
         class_="page teacher",

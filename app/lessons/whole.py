@@ -98,8 +98,8 @@ def _framed(parts: Parts) -> list[Html]:
 
 
 def larger(lesson: Lesson) -> Html:
-    """Write the remark about larger models."""
-    return line("What larger models do (not checked here): ", visible(lesson.larger))
+    """Write what others found."""
+    return line("Elsewhere (not checked here): ", visible(lesson.larger))
 
 
 def step_parts(looking: Looking, lesson: Lesson, number: int, *, see: bool = True) -> Parts:

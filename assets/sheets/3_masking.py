@@ -46,7 +46,7 @@ assert not bool((chosen & special).any()), (
 share, places = chosen[:, 1:39].float().mean(), chosen[:, 1:39].float().mean(0)
 assert abs(share - 5 / 38) > 1e-4, "15 % of 38 are 5.7: you round down to 5. Round to 6."
 assert abs(share - 7 / 38) > 1e-4, (
-    "7 of 38 are chosen: that is 15 % of the row with its special tokens, which do not count."
+    "7 of 38 are chosen: that is 15 % of the row with its padding, which does not count."
 )
 assert abs(share - 0.15) < 0.012, f"15 % are chosen; found {share:.1%}."
 assert places.min() > 0.06, "Every place should get its chance, independently in each row."

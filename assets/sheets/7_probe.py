@@ -121,9 +121,10 @@ assert memorised < 0.5, (
 )
 
 # %% [markdown]
-# Not graded: run the next cell. At which layer is the part of speech read best, and how much of
-# that could be memory? Then hold out *words* in place of sentences (train where the word is in the
-# first half of its list): what becomes of the control task, and why is 20 % left?
+# Not graded: run the next cell. All sentences have one order of tags: what of the result is
+# position, and what memory? Write three other orders, then hold out *words* in place of sentences
+# (train where the word is in the first half of its list): what becomes of both tasks, and which
+# share is chance?
 
 # %%
 if __name__ == "__main__":

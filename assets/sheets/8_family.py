@@ -1,8 +1,8 @@
 """# 8. The family, measured
 
-What RoBERTa, ALBERT, DistilBERT and ELECTRA changed shows in three numbers that you measure, not
-remember: parameters, time, and what is answered. Page: *Variants*. Reading: Liu et al. 2019; Lan et
-al. 2020; Sanh et al. 2019; Clark et al. 2020.
+What ALBERT and DistilBERT changed shows in parameters and time, which you measure. What RoBERTa and
+ELECTRA changed is the training, which these do not show; the answers do. Page: *Variants*. Reading:
+Liu et al. 2019; Lan et al. 2020; Sanh et al. 2019; Clark et al. 2020.
 """
 
 # %%
