@@ -31,6 +31,7 @@ VALUES = {
     "words": "cat / dog",
     "paragraph": "The cat sat. A dog sat on the mat.",
     "piece": "cat",
+    "table": "text,label\nthe cat sat,0\na dog on the mat,1",
     "against": "the dog sat on the mat\nthe cat sat on the [MASK]",
 }
 """Values for parameters that features need, in words of the tiny vocabulary."""

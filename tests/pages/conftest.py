@@ -2,11 +2,17 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.data.kept import Kept
+from app.data.samples import sample
+from app.data.work import Work
 from tests.visits import Visit
+
+FEW_ANSWERED = Kept[Work](2**20)
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +25,13 @@ def without_gradio(monkeypatch: pytest.MonkeyPatch) -> None:
 def visit(tiny_model: Path) -> Callable[..., Visit]:
     """Open a page on the tiny model; keywords become parameters of the address."""
     return Visit
+
+
+@pytest.fixture
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer only the first rows of our tables."""
+    page = "app.faces.streamlit.features.data"
+    monkeypatch.setattr(f"{page}.WORKS", FEW_ANSWERED)
+    monkeypatch.setattr(
+        f"{page}.sample", lambda name: replace(sample(name), rows=sample(name).rows[:24])
+    )

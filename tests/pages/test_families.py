@@ -1,6 +1,6 @@
 """Every page with the models of every family, and with tokenizers that are not WordPiece."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,37 @@ from tests.made_up import needed
 from tests.pages.test_every_page import MAY_BE_TOLD, answered, unharmed
 from tests.visits import Visit as Open
 
-pytestmark = pytest.mark.usefixtures("few_texts")
+pytestmark = pytest.mark.usefixtures("few_texts", "few_rows")
 
 Visit = Callable[..., Any]
 MODELS = [*BEHIND, *FAMILIES]
-SLUGS = [row.slug for row in pages() if row.slug != "lab"]
+SLUGS = [
+    row.slug
+    for row in sorted(pages(), key=lambda row: not row.takes_text)  # so that all families read
+    if row.slug != "lab"
+]
 OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]
 KINDS = ("roberta", "albert")
 """Each kind of tokenizer once, WordPiece aside, which `test_every_page` has."""
-KINDS_ONLY = pytest.mark.parametrize(
-    "model",
-    [pytest.param(each, marks=() if each in KINDS else pytest.mark.slow) for each in MODELS],
-    indirect=True,
-)
-"""In a short run one model of each kind; what the first page says is asked of all."""
+
+
+def in_turn(name: str, rows: Sequence[str]) -> pytest.MarkDecorator:
+    """Ask all rows of all models; in a short run each row of one model, taken in turn."""
+    pairs = [
+        pytest.param(row, model, marks=() if place == number % len(MODELS) else pytest.mark.slow)
+        for number, row in enumerate(rows)
+        for place, model in enumerate(MODELS)
+    ]
+    return pytest.mark.parametrize((name, "model"), pairs, indirect=["model"])
+
+
+def of_kinds(each: str) -> Any:
+    return pytest.param(each, marks=() if each in KINDS else pytest.mark.slow)
+
+
+OF_KINDS = pytest.mark.parametrize("model", [*map(of_kinds, MODELS)], indirect=True)
+"""In a short run one model of each kind of tokenizer."""
 ODD = (
     f"{NASTY['script']} Ġcat ▁the ##sat <s>cat</s> <mask>",
     f"the cat ﷺ sat ½ ㎏ … ﬁ on {NASTY['emoji']}",
@@ -81,8 +97,7 @@ def lacks(folder: Path, row: Feature) -> str:
     return " ".join(heads[need].lacks for need in row.needs if heads[need].lacks)
 
 
-@KINDS_ONLY
-@pytest.mark.parametrize("slug", SLUGS)
+@in_turn("slug", SLUGS)
 def test_a_page_answers_any_text_or_says_what_the_family_was_not_trained_on(
     visit: Visit, model: Path, slug: str
 ) -> None:
@@ -102,8 +117,7 @@ def test_a_page_answers_any_text_or_says_what_the_family_was_not_trained_on(
         unharmed(page, slug, text)
 
 
-@KINDS_ONLY
-@pytest.mark.parametrize("task", TASKS)
+@in_turn("task", TASKS)
 def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> None:
     if says := lacks(model, declared(task).feature):
         with pytest.raises(CheckpointError) as raised:
@@ -116,7 +130,7 @@ def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> 
     assert Engine(str(model)).provenance.signs in " ".join(found.text().split())
 
 
-@KINDS_ONLY
+@OF_KINDS
 @pytest.mark.parametrize("task", ["fill_mask", "xray", "why", "attention"])
 def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str) -> None:
     own = Engine(str(model)).tokenizer.mask_token
@@ -128,6 +142,7 @@ def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str) -> N
         assert found.json() | {"read_as": 0} == same | {"read_as": 0}
 
 
+@OF_KINDS
 def test_a_word_that_is_hidden_by_a_click_is_written_in_the_neutral_sign(model: Path) -> None:
     found: Any = ask("fill_mask", text="the <mask> sat on the mat").result
     own = Engine(str(model)).tokenizer.mask_token
@@ -160,6 +175,7 @@ def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
     assert "Some characters are read" not in ask("ner", text="the cat sat").text()
 
 
+@OF_KINDS
 def test_the_home_page_shows_what_each_family_can_do(visit: Visit, model: Path) -> None:
     page = visit(HOME)
     assert page.errors == page.warnings == ""

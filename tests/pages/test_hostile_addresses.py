@@ -13,6 +13,8 @@ from app.catalog import feature, pages
 from app.declared.carried import TEXT_KEYS
 from tests.visits import Visit
 
+pytestmark = pytest.mark.usefixtures("few_rows")
+
 LINE = "Left out of the address, because it is not possible here: "
 VALUES = ["<b>no such</b>"]
 MORE = ["", "1e400", "-1e400", "nan", "inf", "9" * 400, "-99999", "0x10", "😀 *x*", "a\nb"]

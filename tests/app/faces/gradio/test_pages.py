@@ -16,10 +16,12 @@ from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, 
 from app.faces.gradio.written import write
 from app.lessons.shelf import mostly_about, shelf
 from tests.app.faces.gradio.conftest import Served
+from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
 
 EVERY = pytest.mark.parametrize("feature", all_declared(), ids=lambda each: each.feature.slug)
+pytestmark = pytest.mark.usefixtures("few_texts")
 STRANGE = [(each, NASTY["script"]) for each in all_declared()]
 STRANGE += [(declared("fill_mask"), text) for text in NASTY.values()]
 
@@ -131,8 +133,6 @@ def test_a_page_says_why_there_is_no_result(
 
 @EVERY
 def test_a_page_is_served_with_its_own_form_only(served: Served, feature: Declared) -> None:
-    page = served.get(feature.feature.slug)
-    assert page.status_code == 200
     config = served.get(f"config?page={feature.feature.slug}").json()
     assert config["current_page"] == feature.feature.slug
     labels = [each["props"].get("label") for each in config["components"]]
@@ -158,6 +158,7 @@ def asked(served: Served, page: str, number: int, data: list[Any], **query: str)
 
 
 def test_the_button_shows_the_answer_and_an_example_fills_the_form(served: Served) -> None:
+    assert served.get("fill_mask").status_code == 200
     markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
     assert "bx-headline" in markup and len(found["slots"][0]["candidates"]) == 3
     row = examples("fill_mask")[2]

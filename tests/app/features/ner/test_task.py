@@ -133,22 +133,22 @@ def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
     ]
 
 
-def test_a_text_of_six_thousand_pieces_is_read_to_its_end(long_reader: Engine) -> None:
-    words = ["the", "sat", "on", "."] * 1_550
-    words[5_400:5_402] = ["River", "bank"]
+def test_a_text_of_two_thousand_pieces_is_read_to_its_end(long_reader: Engine) -> None:
+    words = ["the", "sat", "on", "."] * 500
+    words[1_400:1_402] = ["River", "bank"]
     text = " ".join(words)
     result = ner(long_reader, text)
-    assert len(result.pieces) == 6_200
+    assert len(result.pieces) == 2_000
     (entity,) = result.reading.entities
-    assert entity.pieces == (5_400, 5_402)
+    assert entity.pieces == (1_400, 1_402)
     assert text[entity.start : entity.end] == "River bank"
     assert entity.start == text.index("River")
     read = result.pieces.coverage
-    assert (read.room, read.shared, read.windows) == (510, 128, 16)
+    assert (read.room, read.shared, read.windows) == (510, 128, 5)
     assert read.context >= 63
 
 
-@pytest.mark.parametrize("max_length", [3, 4, 5, 8])
+@pytest.mark.parametrize("max_length", [3, 5])
 def test_even_a_model_with_hardly_any_room_reads_everything(
     tmp_path: Path, max_length: int
 ) -> None:
