@@ -11,6 +11,7 @@ from app.data.columns import TaskName
 from app.data.gold import Asked
 from app.data.judge import (
     Counts,
+    Name,
     confusion,
     counts,
     exact_and_f1,
@@ -28,6 +29,8 @@ _NONE_LIKELY = 1e-12  # a probability is not smaller, so that no loss is infinit
 class Judged:
     """A row, its answer, and whether that is right."""
 
+    ANSWER = ("number", "texts", "wanted", "answer", "sure", "right", "loss", "score", "error")
+
     number: Annotated[int, "of the row in the table, counted from 1"]
     texts: Annotated[tuple[str, ...], "the row’s texts, in the order of the parts of the task"]
     wanted: Annotated[str, 'what is right, as a person reads it; ""']
@@ -37,6 +40,7 @@ class Judged:
     loss: Annotated[float | None, "minus the logarithm of the probability of what is right"] = None
     score: Annotated[float | None, "F1 of the answer, or of the names of the row"] = None
     error: Annotated[str, 'why there is no answer; ""'] = ""
+    names: Annotated[frozenset[Name], "the entities of the answer, with their places"] = frozenset()
 
 
 def judged(asked: Asked, guess: Guess) -> Judged:
@@ -44,8 +48,9 @@ def judged(asked: Asked, guess: Guess) -> Judged:
     texts = (*asked.texts.values(), *asked.choices)
     right, loss, score = _compared(asked, guess) if not guess.error else (None, None, None)
     return Judged(
-        asked.number, texts, asked.wanted, guess.answer, guess.sure, right, loss, score, guess.error
-    )
+        asked.number, texts, asked.wanted, guess.answer, guess.sure, right, loss, score,
+        guess.error, guess.names,
+    )  # fmt: skip
 
 
 def _compared(asked: Asked, guess: Guess) -> tuple[bool | None, float | None, float | None]:
@@ -208,7 +213,7 @@ class Compared:
 
     models: Annotated[tuple[str, str], "their names"]
     rows: Annotated[int, "rows that both answer"]
-    same: Annotated[Share, "rows with the same answer"]
+    same: Annotated[Share, "rows with the same answer: of entities, the same places and kinds"]
     both: Annotated[int, "rows that both have right"]
     first_only: Annotated[int, "rows that only the first has right"]
     second_only: Annotated[int, "rows that only the second has right"]
@@ -224,7 +229,7 @@ def compare(models: tuple[str, str], first: Sequence[Judged], second: Sequence[J
     return Compared(
         models=models,
         rows=len(pairs),
-        same=Share.of([a.answer == b.answer for a, b in pairs]),
+        same=Share.of([(a.answer, a.names) == (b.answer, b.names) for a, b in pairs]),
         both=known.count((True, True)),
         first_only=only[0],
         second_only=only[1],

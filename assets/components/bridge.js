@@ -157,7 +157,8 @@ function say(event) {
   if (!readout) return;
   const target = event.target.closest("[data-say]");
   readout.dataset.readout ||= readout.textContent;
-  readout.textContent = target?.dataset.say || target?.ariaLabel || readout.dataset.readout;
+  const says = target?.dataset.say || target?.ariaLabel || readout.dataset.readout;
+  readout.textContent = says.replace(/(\d) %/g, "$1\u00a0%");
 }
 
 // What is open over the page is closed first; Streamlit does that.

@@ -147,6 +147,6 @@ function hideButton(row, hide) {
 function percent(chance) {
   if (chance === null || chance === undefined) return "–";
   const value = 100 * chance;
-  if (value >= 10) return `${value.toFixed(0)} %`;
-  return value >= 0.01 ? `${Number(value.toPrecision(1))} %` : "< 0.01 %";
+  if (value >= 10) return `${value.toFixed(0)}\u00a0%`;
+  return value >= 0.01 ? `${Number(value.toPrecision(1))}\u00a0%` : "< 0.01\u00a0%";
 }

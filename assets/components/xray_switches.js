@@ -79,7 +79,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const say = (index) => {
     const is = index === undefined ? "" : off.has(index) ? "Off: " : "On: ";
-    readout.textContent = index === undefined ? data.said : is + data.notes[index];
+    const says = index === undefined ? data.said : is + data.notes[index];
+    readout.textContent = says.replace(/(\d) %/g, "$1\u00a0%");
   };
   const set = (index, value) => {
     if (missing(index) || off.has(index) === value) return;

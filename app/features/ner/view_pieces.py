@@ -7,7 +7,7 @@ from itertools import groupby
 from app.features.ner.result import NerResult
 from app.features.ner.view_text import colour_of, score, stroke_of
 from app.settings import settings
-from app.words.blocks import hint, line, note
+from app.words.blocks import hint, line, note, pick
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Choice, Parts, Rows, Table
@@ -33,7 +33,7 @@ def parts(result: NerResult, *, live: bool) -> Parts:
     words = f"All {len(result.pieces):,} pieces with every label's probability."
     notes = label_note(result), fault_note(result)
     if not live:
-        return (*notes, Table(piece_table(result), words, "all_pieces"))
+        return (*notes, strip(result, None), Table(piece_table(result), words, "all_pieces"))
     names = _names(result)
     least = int(result.pieces.probabilities[:PART].max(axis=1).argmin())
     rows, labels = partial(piece_table, result), len(result.labels.names)
@@ -115,18 +115,19 @@ def _why(fault: Fault) -> str:
     return f"{label} {f'follows {before}' if before else 'begins the text'}"
 
 
-def strip(result: NerResult, picked: int) -> Html:
+def strip(result: NerResult, picked: int | None) -> Html:
     """Draw pieces as small cards with their likeliest labels, bracketed if they do not count.
 
-    The pieces of a word are framed together. A click on a card shows all labels of the piece.
+    The pieces of a word are framed together. A click on a card shows all labels of the piece; on
+    paper (`picked` is None) nothing is clicked, and the table is what is read aloud.
     """
-    first = picked - picked % PART
+    first = picked - picked % PART if picked else 0
     part = range(first, min(first + PART, len(result.pieces)))
     words, spans = result.pieces.words, result.pieces.spans
     items = []
     for _, group in groupby(part, key=lambda number: int(words[number])):
         pieces = list(group)
-        cards = [_card(result, n, picked=n == picked) for n in pieces]
+        cards = [_card(result, n, picked) for n in pieces]
         if len(cards) == 1:
             items.append(tag("li", *cards))
             continue
@@ -134,19 +135,21 @@ def strip(result: NerResult, picked: int) -> Html:
         head = tag("bdi", word, class_="bx-ner-whole", data_at=linked(pieces))
         items.append(tag("li", head, tag("span", *cards), class_="bx-ner-group"))
     mute = " A label in brackets has no say in the way of reading you chose."
+    more = "the table has the others" if picked is None else "choose another one to move on"
     drawn = "" if len(part) == len(result.pieces) else (
-        f" Drawn are pieces {part.start:,} to {part.stop - 1:,}; choose another one to move on."
+        f" Drawn are pieces {part.start:,} to {part.stop - 1:,}; {more}."
     )  # fmt: skip
     return join(
-        tag("ol", *items, class_="bx-ner-pieces", data_rove="pieces", start=part.start),
+        tag("ol", *items, class_="bx-ner-pieces", data_rove="pieces", start=part.start,
+            aria_hidden="true" if picked is None else None),
         line(
             "Every piece with its most likely label and the probability of that label."
             f"{'' if result.reading.asked.all() else mute}{drawn}"
         ),
-    )
+    )  # fmt: skip
 
 
-def _card(result: NerResult, number: int, *, picked: bool) -> Html:
+def _card(result: NerResult, number: int, picked: int | None) -> Html:
     pieces, labels = result.pieces, result.labels
     best = int(pieces.probabilities[number].argmax())
     kind = labels.tags[best].kind
@@ -155,20 +158,20 @@ def _card(result: NerResult, number: int, *, picked: bool) -> Html:
     sign = " ⚠" if any(fault.at == number for fault in result.reading.faults) else ""
     look = f" bx-ner-l{stroke_of(result, kind)}" if kind else ""
     every = ", ".join(f"{visible(n)} {score(p)}" for n, p in _ranked(result, number)[:_BARS])
+    click: dict[str, str | int] = {}
+    if picked is not None:
+        click = pick("piece", number, stop=number == picked, element="button")
+        click["aria_pressed"] = "true" if number == picked else "false"
     return tag(
-        "button",
+        "button" if click else "span",
         tag("span", tag("bdi", visible(pieces.tokens[number])), class_="bx-ner-token"),
         tag("span", f"{name}{sign}" if asked else f"({name})", class_="bx-ner-label"),
         tag("span", score(float(pieces.probabilities[number, best])), class_="bx-ner-share"),
-        type="button",
         class_=f"bx-ner-piece{'' if asked else ' bx-ner-mute'}{look}",
         style=f"--bx-c:{colour_of(result, kind)}" if kind else None,
         title=f"piece {number}: {every}{'' if asked else '; has no say'}",
-        data_pick="piece",
-        data_value=number,
         data_at=linked([number]),
-        aria_pressed="true" if picked else "false",
-        tabindex=0 if picked else -1,
+        **click,
     )
 
 

@@ -7,6 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from app.data.judged import Judged, compare
 from app.data.samples import SAMPLES
 from app.data.tables import read_pasted
 from app.declared import declared
@@ -135,6 +136,14 @@ def test_two_models_are_compared_row_by_row(tiny_engine: Engine) -> None:
     assert "right and wrong in the same rows" in str(screen.tabs["Two models"]()[0])
     table = next(part for part in screen.parts if isinstance(part, Table))
     assert list(table.rows["second model"]) == list(table.rows["answer"])  # type: ignore[index]
+
+
+def test_the_same_word_at_another_place_is_another_answer() -> None:
+    rows = [
+        Judged(1, ("Rome Rome",), "", "Rome (LOC)", None, None, names=frozenset({("LOC", *place)}))
+        for place in ((0, 4), (5, 9))
+    ]
+    assert [compare(("a", "b"), rows[:1], [row]).same.right for row in rows] == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,8 @@ def test_the_strip_shows_each_piece_its_label_and_whether_it_counts(planted: Eng
     assert "##ingI-MISC ⚠" in words(pieces_view.strip(simple, 0))
     assert "brackets" in words(pieces_view.strip(result, 0))
     assert "brackets" not in words(pieces_view.strip(simple, 0))
+    on_paper = pieces_view.strip(result, None)
+    assert "<button" not in str(on_paper) and words(on_paper) == told
 
 
 def test_labels_out_of_rule_are_explained(planted: Engine) -> None:
