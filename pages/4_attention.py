@@ -76,7 +76,6 @@ def offer_files() -> None:
     name, title = view.file_name(large), view.name_of(large.heads, result.heads)
 
     def drawn(which: str) -> bytes:
-        """Draw one of the pictures for wide paper."""
         return str(file_picture(which).wide).encode()
 
     for which, label in files.PICTURES.items():

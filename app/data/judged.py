@@ -137,7 +137,6 @@ def report(task: TaskName, asked: Sequence[Asked], guesses: Sequence[Guess]) -> 
 
 
 def _of_names(found: Report, cases: Sequence[tuple[Asked, Guess, Judged]]) -> Report:
-    """Count names, of which one is right if its kind and both ends are."""
     gold = [each.gold if isinstance(each.gold, frozenset) else frozenset() for each, *_ in cases]
     names = [guess.names for _, guess, _ in cases]
     sure = [

@@ -33,7 +33,6 @@ def lessons_page(face: gr.Blocks, twin: str) -> None:
     twin_link("Guess first: the lessons on the full site", twin)
 
     async def read(slug: object, name: object) -> str:
-        """Show the lesson that was chosen."""
         return await in_turn(lambda: _written(str(slug), name)) if slug else str(_CHOOSE)
 
     async def opened(name: object, request: gr.Request) -> list[object]:

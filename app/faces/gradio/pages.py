@@ -74,7 +74,6 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     inputs = [*boxes, model]
 
     async def ask(*values: object) -> tuple[str, Any]:
-        """Show the answer to what is in the form."""
         *given, name = values
         shown = await in_turn(lambda: write(declared, read(declared, given), name))
         return str(shown.markup), shown.json
@@ -92,7 +91,6 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work).then(**linked)
 
     def use(label: object) -> Any:
-        """Fill the form with the example of a name."""
         values = next((each.values for each in declared.examples if each.label == label), {})
         form = filled(declared, declared.example_values(values))
         return form[0] if len(form) == 1 else form  # as Gradio expects them of a function

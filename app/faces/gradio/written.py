@@ -74,7 +74,6 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
 
 
 def _example_note(declared: Declared, given: Mapping[str, object]) -> Html:
-    """Draw the note of the example that was asked about, if it was one, in its own order."""
     if any(given.get(each.name) for each in declared.parameters if each.field is SHUFFLE):
         return join()
     for each in declared.examples:

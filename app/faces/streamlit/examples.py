@@ -59,7 +59,6 @@ def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
 
 
 def _use_example(slug: str, number: int) -> None:
-    """Set the boxes and settings an example names; clear other boxes, and what others name."""
     rows = examples(slug)
     for key in TEXT_KEYS:
         if key in st.session_state:

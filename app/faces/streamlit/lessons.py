@@ -152,7 +152,6 @@ def _words_page() -> None:
 
 
 def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
-    """Draw lessons as rows, each with what it is good for; the path names their widgets."""
     if not slugs:
         return
     if title:

@@ -218,7 +218,6 @@ def _settings(page: Page, task: Declared, given: Values, fold: Place) -> Values:
 
 
 def _box(each: Parameter, task: Declared, key: str = "") -> object:
-    """Draw a box for a text, or for several, one per line; `key` names it otherwise."""
     label, hint = each.field.label, each.field.hint
     first = str(task.examples[0].values.get(each.key, ""))
     if each.field.lines == 1:

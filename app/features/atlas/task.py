@@ -125,7 +125,6 @@ def _measure(engine: Engine, step: Progress) -> HeadAtlas:
 
 
 def _mapped(found: HeadAtlas) -> tuple[tuple[MappedHead, ...], float]:
-    """Place the heads on the map; return them and the stress."""
     names = name_heads(found.statistics)
     places = [
         place
@@ -177,7 +176,6 @@ def _one(engine: Engine, found: HeadAtlas, place: tuple[int, int]) -> OneHead:
 
 
 def _typical(engine: Engine, number: int, place: tuple[int, int], measure: str) -> TypicalText:
-    """Compute the attention of one head in one of the texts."""
     text = fixed_texts()[number]
     first, second = (text, None) if isinstance(text, str) else text
     encoding = engine.tokenizer.encode(first, second, max_length=engine.max_length)

@@ -30,7 +30,6 @@ LINK_BUDGET = 4_000
 
 
 def _units(result: AttentionResult, *, special: bool) -> list[int]:
-    """Return the units that are shown: all, or all but the added [CLS] and [SEP]."""
     return [i for i, side in enumerate(result.sides) if special or side is not None]
 
 

@@ -81,7 +81,6 @@ def ranked_heads(engine: Engine, result: AttentionResult) -> tuple[RankedHead, .
 
 
 def _read(engine: Engine, text: str, text_pair: str) -> AttentionResult:
-    """Run the encoder once and keep the attention of every layer and head."""
     pair = text_pair if text_pair.strip() else None
     model = (engine.provenance.name, engine.provenance.fingerprint)
     return RECENT.get(
@@ -94,7 +93,6 @@ def _size(result: AttentionResult) -> int:
 
 
 def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
-    """Encode the input, truncate it if necessary, and compute the attention."""
     whole = engine.tokenizer.encode(text, pair)
     if 0 not in whole.sequence_ids:
         raise InputError(
@@ -147,7 +145,6 @@ def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
 
 
 def _by_word(result: AttentionResult) -> AttentionResult:
-    """Compute `in_words`."""
     starts = np.array([pieces[0] for pieces in result.words.pieces])
     counts = np.array([len(pieces) for pieces in result.words.pieces], dtype=np.float32)
     layers = []

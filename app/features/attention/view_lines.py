@@ -60,7 +60,6 @@ def _few(links: Links) -> tuple[list[int], int]:
 
 
 def _lines(result: AttentionResult, links: Links, drawn: list[int], each: int, width: int) -> Html:
-    """Draw two columns of words, and lines between them."""
     view = links.view
     names = [visible(token) for token in view.tokens]
     left = min(0.3 * width, LETTER * max(map(len, names)) + 12)

@@ -68,7 +68,6 @@ def shades(weights: Floats) -> NDArray[np.intp]:
 
 
 def _image(number: NDArray[np.integer[Any]], x: float, y: float, wide: float, high: float) -> Html:
-    """Draw colours as an embedded PNG with one pixel a cell."""
     href = _address(number.shape[1], number.astype(np.uint8).tobytes())
     return image(href, x=x, y=y, width=wide, height=high)
 
@@ -168,7 +167,6 @@ def _map(result: AttentionResult, view: HeadView, number: NDArray[np.intp], widt
 
 
 def _dashed(path: str) -> Html:
-    """Draw the line between two texts."""
     return tag("path", d=path, stroke="#111111", stroke_width=1.5, stroke_dasharray="6 4")
 
 
@@ -206,7 +204,6 @@ def _ink(shade: int) -> str | None:
 
 
 def _scale(left: float, bottom: float, top: float) -> list[Html]:
-    """Draw the scale below a heat map, with both ends as numbers."""
     y = f"{bottom + 22:.1f}"
     return [
         _image(np.arange(256)[None, :], left + 64, bottom + 16, 120, 12),

@@ -309,7 +309,6 @@ def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
 
 
 def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a place without the spaces before it, which the mask of some families takes."""
     return end - len(text[start:end].lstrip()), end
 
 

@@ -87,7 +87,6 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
 
 
 def _cased(word: str, old: regex.Match[str]) -> str:
-    """Write a word with a capital where the one in its place has it."""
     return word[:1].upper() + word[1:] if old[0][:1].isupper() else word
 
 

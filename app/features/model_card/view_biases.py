@@ -43,7 +43,6 @@ def _end(lean: Leaning, word: str, *, leans: bool) -> str:
 
 
 def _explained(found: Bias) -> Html:
-    """Explain, behind a hint, how the bias was measured and what it does not show."""
     first, second = (visible(word) for word in found.words)
     skew, neutral = found.skew, first if found.neutral > 0 else second
     return hint(

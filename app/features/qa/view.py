@@ -129,7 +129,6 @@ def _marked(result: QaResult) -> Iterable[Html]:
 
 
 def _typed(result: QaResult, start: int, end: int) -> Html:
-    """Draw a stretch as typed; words near the answer are linked to the pictures."""
     words, near = result.words, result.words.nearby(_LINKED)
     parts: list[Html | str] = []
     done = start

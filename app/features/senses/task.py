@@ -144,7 +144,6 @@ def _places(encodings: list[Encoding], spellings: list[list[int]], word: str) ->
 
 
 def _vectors(engine: Engine, encodings: list[Encoding], places: Places) -> list[Tensor]:
-    """Return the word's vectors, L + 1 times (N, D)."""
     found: dict[int, Tensor] = {}
     for index, states in vectors(engine, encodings):  # (L + 1, T, D)
         for number, (sentence, place) in enumerate(places):

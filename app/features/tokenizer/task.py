@@ -92,7 +92,6 @@ def tokenizer(
 
 
 def _received(cutter: Cutter, read: Encoding, places: Sequence[int | None], more: int) -> Received:
-    """Return an input as the model receives it, with so many tokens of padding."""
 
     def padded(values: Sequence[T], fill: T) -> tuple[T, ...]:
         fills = (fill,) * more

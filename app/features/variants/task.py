@@ -89,7 +89,6 @@ def published() -> tuple[dict[str, Any], ...]:
 def _counted(
     slug: str, name: str, architecture: Architecture, length: int, about: About | None
 ) -> Counted:
-    """Count for a text of this length, or of the most tokens that the model reads."""
     tokens = min(length, architecture.length)
     return Counted(
         slug=slug,

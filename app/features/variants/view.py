@@ -66,7 +66,6 @@ def _times(ratio: float) -> str:
 
 
 def _explained() -> Html:
-    """Explain what is counted."""
     return hint(
         tag("p", "Everything is computed from the configurations; no weights are loaded. Only the "
             "encoder is counted, without heads for tasks: so BERT has 109 M parameters here, while "
@@ -106,7 +105,6 @@ def bars(result: VariantsResult) -> Picture:
 
 
 def _wide(result: VariantsResult, width: int) -> Html:
-    """Draw both bars of a model in one row."""
     left, middle, top = 118, 430, 58
     panel = _legend(width, len(PARTS))
     panel.text(left, 40, "Parameters", class_=_HEAD)
@@ -119,7 +117,6 @@ def _wide(result: VariantsResult, width: int) -> Html:
 
 
 def _narrow(result: VariantsResult, width: int) -> Html:
-    """Draw the bars of a model below its name."""
     top, tall = 106, 2 * _BAR + 34
     panel = _legend(width, 2)
     panel.text(0, 66, "Upper bar: parameters", class_=_HEAD)
@@ -136,7 +133,6 @@ Place = tuple[float, float, float]
 
 
 def _pair(panel: Panel, result: VariantsResult, each: Counted, first: Place, second: Place) -> None:
-    """Draw parameters and operations of one model."""
     most = max(row.parameters.total for row in result.rows)
     works = max(row.flops.total for row in result.rows)
     fewer = f" ({each.tokens:,})" if each.tokens < result.length else ""
@@ -157,7 +153,6 @@ def _stack(panel: Panel, split: Split, most: int, place: Place, printed: str) ->
 
 
 def _legend(width: int, across: int) -> Panel:
-    """Draw what the letters mean, so many in a row."""
     panel = Panel.of_units(width, 1)
     for number, part in enumerate(PARTS):
         x, y = number % across * 140, 12 + number // across * 26
@@ -194,7 +189,6 @@ def masks(result: VariantsResult) -> Picture:
 
 
 def _masks(result: VariantsResult, width: int) -> Html:
-    """Draw the matrices side by side, or below each other where there is no room."""
     words = [(word, None) for word in result.sees[0].words]
     count, names, cell = len(words), 56, 26
     block, tall = names + count * cell, 74 + count * cell

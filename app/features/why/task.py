@@ -152,7 +152,6 @@ def _scored(work: _Work, method: Method) -> tuple[Story, tuple[int, ...]]:
 
 
 def _explained(work: _Work) -> Explained:
-    """Compute the number for the text as it is, and with every word hidden."""
     one = work.asked
     hidden = np.zeros((2, len(one.encoding)), dtype=np.bool_)
     hidden[1, free_tokens(one.encoding, one.target)] = True
@@ -179,7 +178,6 @@ def _explained(work: _Work) -> Explained:
 
 
 def _check(work: _Work, order: tuple[int, ...]) -> Check:
-    """Hide pieces in the order of the scores, and in random orders."""
     (found,) = work.run(
         lambda model, encoding, target, report: measure_orders(
             model, encoding, target, (order,), "mask", report

@@ -75,8 +75,6 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The arguments of `asked`."""
-
     engine: Engine
     text: str
     pair: str
@@ -163,7 +161,6 @@ def _calibrated(given: _Given, of: Of, logits: Tensor, chosen: int) -> float | N
 
 
 def _place(given: _Given, count: int, thing: str) -> int:
-    """Return the index of the mask or name that is asked for."""
     if not 1 <= given.place <= count:
         raise InputError(
             f"Found place={given.place}; the text has {count} {thing}{'s' * (count != 1)}, counted "
@@ -173,7 +170,6 @@ def _place(given: _Given, count: int, thing: str) -> int:
 
 
 def _option(given: _Given, options: tuple[str, ...], own: int) -> int:
-    """Return the index of the chosen option, of the model's own one where none is chosen."""
     if not given.chosen or given.chosen == options[own]:
         return own
     if given.chosen not in options:
@@ -252,7 +248,6 @@ def _qa(given: _Given) -> Asked:
 
 
 def _typed(encoding: Encoding, token: int) -> str:
-    """Return the characters of a token."""
     start, end = encoding.spans[token]
     return ((encoding.text_pair if encoding.sequence_ids[token] else encoding.text) or "")[
         start:end

@@ -87,7 +87,6 @@ def answer(result: WhyResult) -> Html:
 
 
 def _named(result: WhyResult) -> str:
-    """Print the answer; words of a text stand in quotation marks."""
     shown = visible(shortened(result.explained.answer))
     return f"“{shown}”" if result.of in ("fill_mask", "qa") else shown
 
@@ -115,7 +114,6 @@ def leaders(result: WhyResult) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Name the first few different words."""
     different = list(dict.fromkeys(f"“{shortened(word, 24)}”" for word in words))
     return ", ".join(different[:_LEADERS]) or "no word"
 

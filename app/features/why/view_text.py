@@ -85,7 +85,6 @@ def kind_of(method: str, score: float) -> str:
 
 
 def _key(result: WhyResult) -> Html:
-    """Explain the bars in one line."""
     signs = result.story.method in SIGNED
     unit = f" {result.explained.unit}" if signs else ""
     most = max(map(abs, result.story.scores), default=0.0)

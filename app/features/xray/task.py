@@ -259,7 +259,6 @@ def _result(
 def _candidates(
     text: Text, question: Question, before: Floats, now: Floats
 ) -> tuple[Candidate, ...]:
-    """Return the best answers now, the best one before, and the one that is followed."""
     shown = {*np.argsort(-now, kind="stable")[:CANDIDATES].tolist()}
     shown |= {question.chosen, int(before.argmax())}
     found = [

@@ -121,7 +121,6 @@ def patching(
 
 
 def _check(clean: Encoding, corrupt: Encoding) -> None:
-    """Reject sentences that cannot be patched into each other."""
     if len(clean) != len(corrupt):
         raise InputError(
             f"The sentences have {len(clean)} and {len(corrupt)} pieces ({' '.join(clean.pieces)}; "
@@ -194,7 +193,6 @@ def _patch(
 
 
 def _value(text: Text, target: Target) -> float:
-    """Return the target of a sentence as it is."""
 
     def work() -> float:
         found = run(text.model, text.encoding, attentions=False, hidden_states=False, logits=False)

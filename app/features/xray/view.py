@@ -56,7 +56,6 @@ print(head_effects(model, text, target, {result.mode!r}).round(2))
 
 
 def _written(part: Part, mode: Mode) -> str:
-    """Write a part that is off as the library takes it."""
     kind = {"head": "Heads", "attention": "Attention", "feed_forward": "FeedForward"}[part.place]
     where = f"{part.layer}, {part.head}" if part.place == "head" else str(part.layer)
     return f"{kind}({where}, mode={mode!r})"

@@ -212,12 +212,10 @@ class _Drawing:
         return OTHER_BOLD if at == self.asked else OTHER_FONT
 
     def _letter(self, at: int) -> float:
-        """Return the size of the letters in a row."""
         most = _LETTER if self.columns < _MANY else _LETTER - 1.5
         return min(most, max(_SMALLEST, 0.82 * self.heights[at]))
 
     def _x(self, column: int) -> float:
-        """Return the left edge of a column's cells."""
         return self.left + column * self.step
 
     def _title(self, words: str) -> list[Html]:
@@ -235,7 +233,6 @@ class _Drawing:
                 "data_value": value if pick else None}  # fmt: skip
 
     def _pieces(self) -> Iterator[Html]:
-        """Draw the pieces at the left; their head gives all columns as many stops."""
         x = f"{self.left - 6:.1f}"
         says = "The pieces that the model reads. Choose one to ask at this piece."
         yield tag("text", "piece", x=x, y=11, class_="bx-svg-name bx-xr-quiet", **self._stop(says))
@@ -250,7 +247,6 @@ class _Drawing:
             )  # fmt: skip
 
     def _column(self, column: int) -> Html:
-        """Draw the name of a column, and how many of its parts are off."""
         off = [part for part in self.result.parts_off if part.layer == column - 1]
         name = column_name(column) if column < 2 else str(column - 1)
         says = f"{column_name(column).capitalize()}: open its heads." if column else (
@@ -266,7 +262,6 @@ class _Drawing:
         )  # fmt: skip
 
     def _cell(self, column: int, at: int) -> Html:
-        """Draw one piece after one layer."""
         read, x, y = self.result.readings, self._x(column), self.middles[at]
         high = self.heights[at] - 2 * min(1.5, self.heights[at] * 0.08)
         agreement = float(read.agreement[column, at])
@@ -297,7 +292,6 @@ class _Drawing:
         )  # fmt: skip
 
     def _word(self, column: int, at: int) -> str:
-        """Return what is written in a cell."""
         if self.result.question.kind in ("start", "end"):
             share = float(self.result.readings.shares[column, at])
             return percent(share, 0) if share >= 0.005 else ""
@@ -364,7 +358,6 @@ class _Drawing:
         return parts, top + room + 2
 
     def _candidate(self, each: Candidate, number: int, x: float, middle: float) -> Html:
-        """Draw one possible answer: its name, its probability as a bar, and a mark for before."""
         says, room = candidate_words(self.result, each), self.width - x
         share = percent(each.probability, 0 if each.probability >= 0.1 else 1)
         letters, before = room - printed_width(share, _LETTER) - 6, room * each.before

@@ -57,7 +57,6 @@ def headline(found: Patching) -> str:
 
 
 def _strongest(found: Patching) -> list[Html | str]:
-    """Name the head that restores most, and the one without which most is lost."""
     parts: list[Html | str] = []
     for name, grid in ((RESTORED, found.heads_restored), (LOST, found.heads_lost)):
         layer, head = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
@@ -116,7 +115,6 @@ def _picture(
 def _grids(
     found: Patching, grids: dict[str, Grid], columns: list[str], width: int, *, slanted: bool
 ) -> Html:
-    """Draw two grids, side by side where there is room."""
     top, marked = (_TOP, found.changed) if slanted else (46, ())
     plots = [
         partial(_grid, grid, columns, kind, top=top, marked=marked) for kind, grid in grids.items()

@@ -251,7 +251,6 @@ def _invite(question: Question, key: str, place: DeltaGenerator) -> None:
 
 
 def _go(key: str) -> None:
-    """Answer in the run that follows; whatever is pressed then stops it."""
     st.session_state[_GO] = key
     st.session_state.pop(_WAIT, None)
 

@@ -47,7 +47,6 @@ def show(page: Page) -> None:
 
 
 def _go() -> None:
-    """Train in the run that follows; whatever is pressed then ends the training."""
     st.session_state[_GO] = True
     st.session_state.pop(_KEY, None)
 

@@ -37,12 +37,10 @@ def form(page: Page) -> tuple[dict[str, object], DeltaGenerator]:
 
 
 def _size(label: str, key: str, start: int, *, most: int = task.MOST_SIZE, step: int = 1) -> int:
-    """Let the visitor change one size."""
     return number(label, (1, most), key=key, default=start, step=step)
 
 
 def _heads_of(width: int, usual: int) -> int:
-    """Let the visitor choose a number of heads that divides the width."""
     options = [str(n) for n in range(1, min(width, _MOST_HEADS) + 1) if width % n == 0]
     if st.session_state.get("own_heads", options[0]) not in options:
         del st.session_state["own_heads"]

@@ -129,7 +129,6 @@ def explain(page: Page, of: Of, text: str, pair: str) -> Reasons | None:
 
 
 def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:
-    """Let the visitor choose the mask or name, and the number that is explained."""
     one, place = asked(page.engine, of, text, pair, "", 1), 1
     if len(one.named) > 1:
         names = {n: f"{n}: {name}" for n, name in enumerate(one.named, 1)}

@@ -50,7 +50,6 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
 
 
 def _second() -> str:
-    """Draw the box of the second sentence, and the buttons that fill both."""
     other = text_line("Second sentence", key=SECOND, max_chars=2000)
     with st.container(horizontal=True, gap="small"):
         for each in PRESETS:
@@ -59,7 +58,6 @@ def _second() -> str:
 
 
 def _take(preset: Preset) -> None:
-    """Put both sentences of a preset into their boxes."""
     add_ours(preset.text)
     set_text(SLUG, preset.text)
     set_text(SLUG, "", key="text_pair")
