@@ -156,16 +156,11 @@ def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom) -> None:
     if len(opened) == 1:
         drawn = join(drawn, zooms.heads_of(result, opened[0], head_notes(page.engine, result)))
     show_markup(drawn, key="picture")  # the same element at every depth, which is replaced at once
-    if len(opened) > 1:
-        draw_head(page, result, *opened)
-
-
-def draw_head(page: Page, result: XrayResult, layer: int, head: int) -> None:
-    """Show the matrix of a head, whose numbers the page “Attention” explains."""
-    whole = attention(page.engine, result.text, result.pair)
-    here = replace(whole, attentions=result.attentions)
-    shown = head_view(here, Heads.one(layer, head))
-    heat_map(pictures.stage(here, shown), key="xray_map", said=short_headline(here, shown))
+    if len(opened) > 1:  # the page “Attention” explains the numbers
+        whole = attention(page.engine, result.text, result.pair)
+        here = replace(whole, attentions=result.attentions)
+        shown = head_view(here, Heads.one(*opened))
+        heat_map(pictures.stage(here, shown), key="xray_map", said=short_headline(here, shown))
 
 
 def draw_ranking(page: Page, result: XrayResult) -> None:

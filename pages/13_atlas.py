@@ -5,7 +5,8 @@ import streamlit as st
 from app.catalog import feature
 from app.faces.streamlit import page_shell, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.features.atlas import choose_head, take_head, wait_for
+from app.faces.streamlit.features.atlas import choose_head, wait_for
+from app.faces.streamlit.features.attention import take_head
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult

@@ -20,7 +20,7 @@ SCRATCH, TUNE = "Train from scratch", "Fine-tune"
 with page_shell(SLUG) as page:
     tabs = draw_tabs(SLUG, (SCRATCH, TUNE))
     with tabs[SCRATCH]:  # also while it is closed, because what is trained there is on the page
-        show_html(view.pictures_hint())
+        show_html(view.PICTURES_HINT)
         show_script("lab", {"lab": json.dumps(lab_described({}))}, key="bx-lab")
     if tabs[TUNE].open:
         with tabs[TUNE]:

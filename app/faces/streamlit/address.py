@@ -165,6 +165,14 @@ def _write(key: str, chosen: V, by_key: Mapping[str, V], first: V) -> None:
         st.query_params[key] = name
 
 
+def write_parameter(key: str, value: str) -> None:
+    """Put a value into the address; "" takes the parameter out."""
+    if value:
+        st.query_params[key] = value
+    else:
+        st.query_params.pop(key, None)
+
+
 def drop_infinity(key: str) -> None:
     """Remove an infinite number from the address, which Streamlit would try to round."""
     with suppress(ValueError):

@@ -5,7 +5,7 @@ has the lesson and the step.
 """
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,6 +20,7 @@ from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.invite import site_address
 from app.faces.streamlit.lesson_class import (
     LINK,
     NEW,
@@ -156,6 +157,11 @@ def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
         return
     if title:
         show_html(tag("h2", visible(title), class_="bx-lesson-path"))
+    address = site_address().rstrip("/")
+
+    def written(found: Lesson) -> bytes:
+        return sheet(open_engine(offer), found, address)
+
     for number, slug in enumerate(slugs, 1):
         each = shelf().lessons[slug]
         with st.container(key=f"bx-lesson-{path}-{slug}", gap=None):
@@ -165,20 +171,13 @@ def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
                 ):
                     st.session_state[PATH] = path
                     open_lesson(slug, more={LINK: NEW} if chooses_lesson() else None)
-                _for_teachers(each, path, offer)
+                st.download_button(
+                    "For teachers", partial(written, each), f"bert-lesson-{slug}.html",
+                    "text/html", key=f"_sheet_{path}_{slug}", on_click="ignore", type="tertiary",
+                    help="A page to print for students, and one for you with the answers.",
+                )  # fmt: skip
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
-
-
-def _for_teachers(found: Lesson, path: str, offer: Offer) -> None:
-    place = urlsplit(st.context.url or "")
-    address = f"{place.scheme}://{place.netloc}{place.path.rpartition('/')[0]}"
-    st.download_button(
-        "For teachers", lambda: sheet(open_engine(offer), found, address),
-        f"bert-lesson-{found.slug}.html", "text/html", key=f"_sheet_{path}_{found.slug}",
-        on_click="ignore", type="tertiary",
-        help="A page to print for students, and one for you with the answers.",
-    )  # fmt: skip
 
 
 # -- a lesson --------------------------------------------------------------------------------------

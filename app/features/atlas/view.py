@@ -268,8 +268,14 @@ def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
 def _typical(result: AtlasResult, number: int, text: TypicalText, *, live: bool) -> Html:
     whole = text.text if text.text_pair is None else f"{text.text} | {text.text_pair}"
     share = percent(text.value, 0, counted=True)
+    peaks = np.maximum(text.weights.max(axis=1, keepdims=True), 1e-9)  # each row has its own scale
+    small_map = svg(
+        _THUMB, _THUMB,
+        pixels((text.weights / peaks).astype(np.float32), x=0, y=0, width=_THUMB, height=_THUMB),
+        tag("rect", x=0.5, y=0.5, width=_THUMB - 1, height=_THUMB - 1, class_="bx-svg-frame"),
+    )  # fmt: skip
     inside = [
-        tag("span", small_map(text), class_="bx-at-thumb"),
+        tag("span", small_map, class_="bx-at-thumb"),
         tag("span", visible(shortened(whole, _TEXT)), dir="auto"),
         tag("b", share),
     ]
@@ -280,16 +286,6 @@ def _typical(result: AtlasResult, number: int, text: TypicalText, *, live: bool)
         **pick("open", number, stop=not number, element="button"),
     )  # fmt: skip
     return tag("li", button)
-
-
-def small_map(text: TypicalText) -> Html:
-    """Draw the attention of a head in one text, each row scaled to its largest number."""
-    peaks = np.maximum(text.weights.max(axis=1, keepdims=True), 1e-9)
-    return svg(
-        _THUMB, _THUMB,
-        pixels((text.weights / peaks).astype(np.float32), x=0, y=0, width=_THUMB, height=_THUMB),
-        tag("rect", x=0.5, y=0.5, width=_THUMB - 1, height=_THUMB - 1, class_="bx-svg-frame"),
-    )  # fmt: skip
 
 
 # --- below ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import zip_longest
 from unicodedata import east_asian_width
 
-from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
+from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, mask_word
 from app.records.fields import SHUFFLE
 from app.records.pieces import SPACE
 from app.words.blocks import hint, line, note, pick
@@ -220,28 +220,23 @@ def certainty(slot: Slot) -> Html:
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
     """State the probability of the word that the user named."""
-    if slot.spelled is not None:
-        return _spelled_word(slot.spelled)
+    if (word := slot.spelled) is not None:
+        steps, many = " × ".join(map(chance, word.probabilities)), len(word.pieces)
+        return explained(
+            tag("b", tag("bdi", quoted(" ".join(word.pieces)))),
+            f" has {chance(word.probability)} of all probability if the gap has {many} masks.",
+            more=(
+                f"This word is {many} pieces, and one mask holds one piece. So the gap gets {many} "
+                f"masks, which are filled from left to right: {steps}. Do not compare it with "
+                "words of one piece: every further piece adds a factor below 1."
+            ),
+        )
     if slot.named is None:
         return join()
     return line(
         tag("b", tag("bdi", quoted(slot.named.token))),
         f" has {chance(slot.named.probability)} of all probability: rank {slot.named.rank:,} of "
         f"{vocabulary:,}.",
-    )
-
-
-def _spelled_word(word: Spelled) -> Html:
-    steps = " × ".join(chance(each) for each in word.probabilities)
-    return explained(
-        tag("b", tag("bdi", quoted(" ".join(word.pieces)))),
-        f" has {chance(word.probability)} of all probability if the gap has {len(word.pieces)} "
-        "masks.",
-        more=(
-            f"This word is {len(word.pieces)} pieces, and one mask holds one piece. So the gap "
-            f"gets {len(word.pieces)} masks, which are filled from left to right: {steps}. Do not "
-            "compare it with words of one piece: every further piece adds a factor below 1."
-        ),
     )
 
 

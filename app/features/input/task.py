@@ -53,7 +53,13 @@ def input(  # noqa: A001
     last = len(encoding) + padding - 1
     if piece is not None and not 0 <= piece <= last:
         raise InputError(f"Found piece {piece}; expected 0 to {last}.")
-    ids = encoding.input_ids + [_pad_id(engine)] * padding
+    pad = engine.tokenizer.pad_token
+    pad_id = engine.tokenizer.vocab.get(pad)
+    if pad_id is None:
+        raise InputError(
+            f"The vocabulary of {engine.provenance.name} has no {pad}: set “Pad to” to 0."
+        )
+    ids = encoding.input_ids + [pad_id] * padding
     types = encoding.token_type_ids + [0] * padding
     found = PROCESSOR.run(lambda: _parts(engine, ids, types), tokens=len(ids))
     config = engine.model(BertModel).config
@@ -83,16 +89,6 @@ def _parts(engine: Engine, ids: list[int], types: list[int]) -> InputParts:
     model = engine.model(BertModel)
     place = model.device
     return input_parts(model, torch.tensor(ids, device=place), torch.tensor(types, device=place))
-
-
-def _pad_id(engine: Engine) -> int:
-    pad = engine.tokenizer.pad_token
-    found = engine.tokenizer.vocab.get(pad)
-    if found is None:
-        raise InputError(
-            f"The vocabulary of {engine.provenance.name} has no {pad}: set “Pad to” to 0."
-        )
-    return found
 
 
 def _numbers(values: Tensor) -> NDArray[np.float32]:

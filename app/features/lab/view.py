@@ -73,9 +73,20 @@ def _row(row: Row) -> Html:
     return tag("div", tag("ol", *cells, class_="bx-lab-row"), line(follows[row.follows]))
 
 
-def _beginning(run: LabResult) -> Html:
-    start = run.start
-    return facts(
+PICTURES_HINT = hint(
+    "The loss says how surprised the model is by the hidden words, in nats; 0 is certainty. A "
+    "model that knows nothing has the loss log V, for V pieces; one that knows only how "
+    "frequent each piece is has the loss of the lower line. At the right: how often the first "
+    "guess is right in sentences that are never trained on, and how often the best possible "
+    "guess would be. With 120 sentences for each phenomenon, differences of up to about 10 "
+    "percentage points can be chance."
+)
+
+
+def screen(result: LabResult) -> Screen:
+    """Say what is shown."""
+    start = result.start
+    beginning = facts(
         [
             ("Run", named(start.settings)),
             ("Text", f"{count(start.sentences, 'sentence')}, {count(start.words, 'word')}"),
@@ -84,27 +95,11 @@ def _beginning(run: LabResult) -> Html:
         ],
         "What the run starts from",
     )
-
-
-def pictures_hint() -> Html:
-    """Explain the pictures of a run."""
-    return hint(
-        "The loss says how surprised the model is by the hidden words, in nats; 0 is certainty. A "
-        "model that knows nothing has the loss log V, for V pieces; one that knows only how "
-        "frequent each piece is has the loss of the lower line. At the right: how often the first "
-        "guess is right in sentences that are never trained on, and how often the best possible "
-        "guess would be. With 120 sentences for each phenomenon, differences of up to about 10 "
-        "percentage points can be chance."
-    )
-
-
-def screen(result: LabResult) -> Screen:
-    """Say what is shown."""
     return Screen(
         headline=headline(result),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         parts=(
-            _beginning(result),
+            beginning,
             losses(result),
             accuracies(result),
             gaps(result, result.points[-1]),

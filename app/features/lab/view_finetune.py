@@ -22,20 +22,19 @@ _TRAINED: dict[str, Look] = {"stroke": "var(--bx-c5)", "stroke_width": 3, "strok
 _GUESS: dict[str, Look] = {"stroke": "currentColor", "stroke_dasharray": "2 4"}
 
 
-def intro() -> Html:
-    """Say what this is, and what happens to the rows."""
-    return join(
-        hint(
-            tag("p", "A new head and the layers of the model learn your rows; word vectors stay as "
-                "they are. A third of the rows is held out: the model never trains on them, and "
-                "accuracy is measured with them alone. One visitor trains at a time; closing this "
-                "tab ends it."),
-            tag("p", "One row a line: the text, a tab, and its label; or a tag for each word, with "
-                "spaces between the tags. Your rows, and what is learned from them, stay in the "
-                "memory of this server, for you alone."),
-        ),
-        line("Teach the model forty labelled rows; see what it gets wrong in rows it never saw."),
-    )  # fmt: skip
+INTRO = join(
+    hint(
+        tag("p", "A new head and the layers of the model learn your rows; word vectors stay as "
+            "they are. A third of the rows is held out: the model never trains on them, and "
+            "accuracy is measured with them alone. One visitor trains at a time; closing this "
+            "tab ends it."),
+        tag("p", "One row a line: the text, a tab, and its label; or a tag for each word, with "
+            "spaces between the tags. Your rows, and what is learned from them, stay in the "
+            "memory of this server, for you alone."),
+    ),
+    line("Teach the model forty labelled rows; see what it gets wrong in rows it never saw."),
+)  # fmt: skip
+"""What fine-tuning is, and what happens to the rows."""
 
 
 def _says(result: FinetuneResult) -> tuple[str, str]:

@@ -9,9 +9,8 @@ from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated, shared_note, unread_note
-from app.words.pictures import Rows as NumberRows
 from app.words.pictures import linked, listed
-from app.words.screen import Choice, Drawn, Parts, Rows, Screen
+from app.words.screen import Choice, Drawn, Part, Parts, Rows, Screen
 from bert_core.reading.passage import Span
 
 INVITATION = "Write a passage and a question or pick an example."
@@ -27,9 +26,10 @@ def screen(result: QaResult, model: str = "") -> Screen:
     explained = hint(*explanation(result))
     says, more = _answer(result)
     text = Drawn(passage(result), "outcome", passage(result, whole=True))
+    shared = shared_note(list(zip(result.words.starts, result.words.ends, strict=True)))
     return Screen(
         headline(result),
-        (text, windows(result), _shared(result), *(() if model else (explained,))),
+        (text, windows(result), shared, *(() if model else (explained,))),
         tabs={"Other answers": lambda: _others(result), "Start and end": lambda: _ends(result)},
         first=(unread_note(result.unread),),
         answer=answer(says, more, kind=_look(result), about=explained),
@@ -159,10 +159,6 @@ def windows(result: QaResult) -> Html:
     )
 
 
-def _shared(result: QaResult) -> Html:
-    return shared_note(list(zip(result.words.starts, result.words.ends, strict=True)))
-
-
 # -- tabs -----------------------------------------------------------------------------------------
 
 
@@ -175,11 +171,11 @@ def _others(result: QaResult) -> Parts:
         "probability."
     )
     title = join(explained, line("Bars: share of all probability."))
-
-    def places() -> NumberRows:
-        return listed(charts.answers_table(result), charts.ANSWER_COLUMNS).drop(columns="at")
-
-    rows = Rows("Every place of each answer", places, "qa-answers")
+    rows = Rows(
+        "Every place of each answer",
+        lambda: listed(charts.answers_table(result), charts.ANSWER_COLUMNS).drop(columns="at"),
+        "qa-answers",
+    )
     return title, charts.answers(result), rows
 
 
@@ -194,16 +190,18 @@ def _ends(result: QaResult) -> Parts:
         line("Words and punctuation marks are numbered together, from 0."),
     )
 
-    def drawn(name: str) -> Parts:
-        return (charts.curves(result, parts[name]),)
-
-    def words() -> NumberRows:
-        return listed(charts.words_table(result, range(len(result.words)))).drop(columns="at")
-
-    rows = Rows("Every word", words, "qa-words")
+    rows = Rows(
+        "Every word",
+        lambda: listed(charts.words_table(result, range(len(result.words)))).drop(columns="at"),
+        "qa-words",
+    )
+    drawn: Part = Choice(
+        "Part of the passage", "around", tuple(parts), 0,
+        lambda name: (charts.curves(result, parts[name]),),
+    )  # fmt: skip
     if len(parts) == 1:
-        return title, *drawn(next(iter(parts))), rows
-    return title, Choice("Part of the passage", "around", tuple(parts), 0, drawn), rows
+        drawn = charts.curves(result, *parts.values())
+    return title, drawn, rows
 
 
 # -- what the numbers mean ------------------------------------------------------------------------

@@ -4,13 +4,11 @@ import streamlit as st
 
 from app.faces.streamlit import Page
 from app.faces.streamlit.controls import pick_number
+from app.faces.streamlit.features.attention import HEAD, LAYER  # a head is the same there
 from app.faces.streamlit.progress import progress
 from app.features.atlas.task import cancel, first_head, measured
 from app.words.html import plain
 from bert_core.analysis.head_atlas import HeadAtlas
-
-# The keys of the attention page, so that a chosen head is the same there.
-LAYER, HEAD = "layer", "head"
 
 _STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
 
@@ -53,8 +51,3 @@ def choose_head(found: HeadAtlas) -> tuple[int, int]:
         names = {number: str(number) for number in range(size)}
         chosen.append(pick_number(key.capitalize(), names, key=key) or 0)
     return chosen[0], chosen[1]
-
-
-def take_head(layer: int, head: int) -> None:
-    """Show a head that was picked."""
-    st.session_state[LAYER], st.session_state[HEAD] = layer, head

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.catalog import examples
 from app.compat.streamlit import by_history, give_parameter
-from app.faces.streamlit.address import left_out
+from app.faces.streamlit.address import left_out, write_parameter
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.controls import count, pick_number
 from app.features.attention.result import AttentionResult, Heads
@@ -90,10 +90,7 @@ def take_head(layer: int, head: int) -> None:
 
 def take_cell(row: int, column: int) -> None:
     """Pin a cell, or none; the address keeps it."""
-    if row < 0 or column < 0:
-        st.query_params.pop(CELL, None)
-    else:
-        st.query_params[CELL] = f"{row}.{column}"
+    write_parameter(CELL, f"{row}.{column}" if min(row, column) >= 0 else "")
 
 
 def pinned_cell(result: AttentionResult) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ def show(page: Page) -> None:
     if not settings().lab:
         _recorded(page)
         return
-    show_html(view.intro())
+    show_html(view.INTRO)
     chosen = choose("Rows", {name: name for name in (*READY, _OWN)}, key="rows")
     kind = READY.get(chosen) or choose("What is labelled", KINDS, key="labelled")
     steps = choose("Steps", {each: str(each) for each in STEPS}, key="tune_steps", default=STEPS[1])

@@ -41,7 +41,14 @@ def form(page: Page) -> tuple[dict[str, Any], nullcontext[None]]:
 
         page.picks["suggest"] = suggest
         with tries:
-            show_html(_suggestions(offered))
+            buttons = (
+                tag("button", visible(question), class_="bx-button bx-qa-try",
+                    **pick("suggest", number, stop=number == 0, element="button"))
+                for number, question in enumerate(offered)
+            )  # fmt: skip
+            show_html(
+                tag("p", "Try: ", *buttons, class_="bx-line bx-qa-tries", data_rove="questions")
+            )
             undo_button(SLUG, "Restore the last question", key="question")
     asked = questions(box)
     number = st.query_params.get(_ASK, "0")
@@ -73,15 +80,6 @@ def start(page: Page, result: QaResult) -> None:
         for question in asked
     ]  # fmt: skip
     show_html(_answered(results, shown))
-
-
-def _suggestions(offered: tuple[str, ...]) -> Html:
-    buttons = (
-        tag("button", visible(question), class_="bx-button bx-qa-try",
-            **pick("suggest", number, stop=number == 0, element="button"))
-        for number, question in enumerate(offered)
-    )  # fmt: skip
-    return tag("p", "Try: ", *buttons, class_="bx-line bx-qa-tries", data_rove="questions")
 
 
 def _answered(results: list[QaResult], shown: int) -> Html:

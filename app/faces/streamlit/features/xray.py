@@ -9,7 +9,7 @@ import re
 import streamlit as st
 
 from app.catalog import examples
-from app.faces.streamlit.address import left_out
+from app.faces.streamlit.address import left_out, write_parameter
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.show import show_html
 from app.features.xray import view_switches as view
@@ -36,16 +36,8 @@ def off(layers: int = 1000, heads: int = 1000) -> str:
     names = [name for name in re.split(r"[ ,+]+", given) if name]
     if other := [name for name in names if not {*read_parts(name)} & {*parts}]:
         left_out(OFF, other)
-        _write(names_of(parts))
+        write_parameter(OFF, names_of(parts))
     return names_of(parts)
-
-
-def _write(names: str) -> None:
-    """Put what is off into the address."""
-    if names:
-        st.query_params[OFF] = names
-    else:
-        st.query_params.pop(OFF, None)
 
 
 def set_off(names: str, *, undoing: bool = False) -> None:
@@ -55,7 +47,7 @@ def set_off(names: str, *, undoing: bool = False) -> None:
         return
     if not undoing:
         st.session_state[_UNDO] = [*st.session_state.get(_UNDO, []), before][-_MOST_UNDO:]
-    _write(names)
+    write_parameter(OFF, names)
 
 
 def undo() -> None:
@@ -97,10 +89,7 @@ def is_ranking() -> bool:
 
 def set_ranking(*, on: bool = True) -> None:
     """Ask which parts matter for this text, or no longer."""
-    if on:
-        st.query_params[RANK] = "true"
-    else:
-        st.query_params.pop(RANK, None)
+    write_parameter(RANK, "true" if on else "")
 
 
 # -- what is asked --------------------------------------------------------------------------------
@@ -167,7 +156,4 @@ def zoom(result: XrayResult) -> Zoom:
 
 def open_zoom(*numbers: int) -> None:
     """Open a layer or a head; nothing for the whole model."""
-    if numbers:
-        st.query_params[ZOOM] = ".".join(map(str, numbers))
-    else:
-        st.query_params.pop(ZOOM, None)
+    write_parameter(ZOOM, ".".join(map(str, numbers)))
