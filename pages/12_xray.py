@@ -27,10 +27,10 @@ from app.faces.streamlit.features.xray import (
     off,
     open_zoom,
     set_ranking,
+    show_patching,
     switchboard,
     zoom,
 )
-from app.faces.streamlit.features.xray_patching import show_patching
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.state import begin_with
 from app.features.attention import view_pictures as pictures

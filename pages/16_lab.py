@@ -11,7 +11,7 @@ from app.faces.streamlit.components import show_script
 from app.faces.streamlit.controls import draw_tabs
 from app.faces.streamlit.features import lab_finetune
 from app.features.lab import view
-from app.features.lab.result_settings import of_address
+from app.features.lab.result import of_address
 from app.features.lab.task import recorded
 
 SLUG = "lab"

@@ -5,7 +5,7 @@ import streamlit as st
 from app.faces.streamlit import Page, guarded, page_shell, show_html
 from app.faces.streamlit.about import heads, identity, sizes
 from app.faces.streamlit.controls import on_demand, open_tab, save_table
-from app.features.model_card import view, view_biases, view_verified
+from app.features.model_card import view, view_verified
 from app.features.model_card.result import ModelCardResult, Verified
 from app.features.model_card.task import model_card, temperatures, verify_model
 from app.words.blocks import facts
@@ -37,7 +37,7 @@ with page_shell("model_card") as shell:
         known = shell.engine.provenance
         rows = identity(known) + sizes(shell.engine.facts)[:1]
         show_html(facts(rows, "What this model is"))
-        show_html(view_biases.short(found.bias))
+        show_html(view.biases(found.bias))
     with right, open_tab("model_card", view.TABS) as now:
         if now == view.ABLE:
             show_html(view.able(found.figures))

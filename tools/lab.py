@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Record what is missing; return the exit status."""
     argparse.ArgumentParser(prog="python -m tools.lab", description=__doc__).parse_args(arguments)
     from app.declared.live import lab_described
-    from app.features.lab.result_settings import file_name
+    from app.features.lab.result import file_name
     from app.features.lab.task import RUNS
 
     described = lab_described({})

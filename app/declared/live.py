@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from app.catalog import examples
-from app.features.lab.result_settings import Settings, changed, file_name, link, settings
+from app.features.lab.result import Settings, changed, file_name, link, settings
 from app.features.lab.task import RUNS
 from app.settings import LIVE
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from app.features.lab.task import recorded
-from app.features.lab.view import gaps
-from app.features.lab.view_curves import accuracies, losses
+from app.features.lab.view import accuracies, gaps, losses
 from app.settings import LIVE
 from bert_core import BertConfig, BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.saving import saved_files

@@ -10,7 +10,7 @@ import pytest
 from app.catalog import examples
 from app.declared.live import digests, lab_described, lab_files, live_files
 from app.faces.live import lab_page
-from app.features.lab.result_settings import changed
+from app.features.lab.result import changed
 from app.features.lab.task import RUNS
 from app.settings import LIVE
 

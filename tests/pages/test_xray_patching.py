@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.faces.streamlit.features import xray_patching as controls
+from app.faces.streamlit.features import xray as controls
 from app.features.xray.task_patching import Preset
 
 PAGE = "pages/12_xray.py"

@@ -3,9 +3,8 @@
 All three are made from the declarations of the tasks (`app.declared`); nothing here is written for
 one feature. Importing this package does not import Gradio, which takes seconds.
 
-- `face.py`: `build()`, all pages and endpoints.
+- `face.py`: `build()`, all pages, and the named endpoints.
 - `pages.py`: the page of a feature, and the home page.
-- `endpoints.py`: the named endpoints.
 - `widgets.py`: the form of a page.
 - `carry.py`: a text that goes along by the menu.
 - `written.py`: what a page shows.

@@ -1,21 +1,25 @@
 """The whole face: its pages, its endpoints, and how many calls it takes at once."""
 
+import inspect
 import os
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal, Optional
 
 import gradio as gr
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from app.compat.gradio import begin_page, limit_queue, own_sessions
-from app.declared import all_declared
-from app.faces.gradio.endpoints import endpoint
+from app.declared import Declared, Parameter, all_declared
+from app.declared.answers import answer, engine_of
 from app.faces.gradio.lessons import lessons_page
 from app.faces.gradio.look import head, script, theme
 from app.faces.gradio.pages import feature_page, home_page
 from app.faces.gradio.routes import OwnRoutes
-from app.faces.gradio.work import Face
+from app.faces.gradio.work import Face, in_turn
+from app.faces.paper.answers import ABOUT_MODEL, MODEL, PROVENANCE, about, record
+from app.faces.paper.json import meanings
 
 SESSIONS = 100
 """Sessions that Gradio remembers. Nothing is lost with a session: each call brings its values."""
@@ -94,3 +98,50 @@ def at_path(face: gr.Blocks, path: str) -> FastAPI:
         app_kwargs=own_app(face),
     )
     return app
+
+
+# -- endpoints -------------------------------------------------------------------------------------
+
+
+_KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def endpoint(declared: Declared) -> Callable[..., Any]:
+    """Write the function behind an endpoint."""
+    parameters = [_parameter(each) for each in declared.parameters]
+    parameters.append(inspect.Parameter(MODEL, _KIND, default="", annotation=str))
+    signature = inspect.Signature(parameters, return_annotation=dict)
+
+    async def call(*values: Any, **named: Any) -> dict[str, Any]:
+        given = dict(signature.bind(*values, **named).arguments)
+        model = given.pop(MODEL, "")
+        return await in_turn(lambda: record(answer(declared, engine_of(model), given)))
+
+    call.__name__ = call.__qualname__ = declared.feature.slug
+    call.__doc__ = _docstring(declared)
+    call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+def _parameter(declared: Parameter) -> inspect.Parameter:
+    hint: Any = list[str] if declared.kind is list else declared.kind
+    if declared.choices:
+        hint = Literal[declared.choices]
+    if declared.optional:
+        hint = Optional[hint]  # noqa: UP045 - Gradio reads this form of it
+    default = inspect.Parameter.empty if declared.required else declared.default
+    return inspect.Parameter(declared.name, _KIND, default=default, annotation=hint)
+
+
+def _docstring(declared: Declared) -> str:
+    takes = {
+        each.name: f"{each.about} Expected: {each.expected()}." if each.limited else each.about
+        for each in declared.parameters
+    }
+    gives = {key: says.rstrip(".") for key, says in meanings(declared.result).items()}
+    sections = {"Args": takes | {MODEL: ABOUT_MODEL}, "Returns": gives | {"provenance": PROVENANCE}}
+    return about(declared) + "".join(
+        f"\n\n{title}:\n" + "\n".join(f"    {name}: {says}" for name, says in rows.items())
+        for title, rows in sections.items()
+    )

@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from app.engine.models import Engine
-from app.features.lab.result import LabResult, Phenomenon, Point, Row, Start
-from app.features.lab.result_settings import Settings, changed, file_name
+from app.features.lab.result import (
+    LabResult,
+    Phenomenon,
+    Point,
+    Row,
+    Settings,
+    Start,
+    changed,
+    file_name,
+)
 from app.records.fields import Field
 from app.settings import LIVE
 from bert_core.errors import InputError

@@ -1,11 +1,13 @@
 """A recorded run in words and markup."""
 
-from app.features.lab.result import LabResult, Point, Row
-from app.features.lab.result_settings import named
-from app.features.lab.view_curves import accuracies, losses
+import math
+
+from app.features.lab.result import LabResult, Phenomenon, Point, Row, named
 from app.words.blocks import facts, hint, line, note, sideways, ticked
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.panel import MIDDLE, NAME, SMALL, Panel
+from app.words.pictures import WIDE, Picture, picture, svg
 from app.words.screen import Screen
 
 _MASK = "[MASK]"
@@ -120,3 +122,99 @@ config = BertConfig({start.vocabulary}, hidden_size={values["width"]},
 model = BertForPreTraining(config)  # for what was trained: .from_pretrained("bert-lab")
 print(sum(parameter.numel() for parameter in model.parameters()))
 """
+
+
+_TOP, _PLOT = 14, 150
+_ROW, _SPARK = 30, 25  # height of a phenomenon, and of its curve
+
+
+def losses(run: LabResult) -> Picture:
+    """Draw the losses of a run, with those of two guessers.
+
+    Steps are placed by their square root, as most is learned early.
+    """
+    start, last = run.start, run.points[-1]
+    return picture(
+        "lab-loss",
+        lambda width: _losses(run, width),
+        alt=f"Loss after step {last.step:,}: new sentences {last.held_out:.2f}, training sentences "
+        f"{last.loss:.2f}. A guess among all pieces has {start.log_v:.2f}, a guess by frequency "
+        f"{start.unigram:.2f}.",
+        table=[(p.step, p.held_out, p.loss, p.learning_rate) for p in run.points],
+        columns=("step", "new sentences", "training sentences", "learning rate"),
+    )
+
+
+def accuracies(run: LabResult) -> Picture:
+    """Draw the share of right first guesses over the steps, one curve for each phenomenon."""
+    phenomena, end = run.start.phenomena, run.points[-1].accuracy
+    shares = "; ".join(
+        f"{each.name} {percent(share, 0, counted=True)}{_best(each)}"
+        for each, share in zip(phenomena, end, strict=True)
+    )
+    return picture(
+        "lab-accuracy",
+        lambda width: _accuracies(run, width),
+        alt=f"Right first guesses in new sentences: {shares}.",
+        table=[(point.step, *point.accuracy) for point in run.points],
+        columns=("step", *(each.name for each in phenomena)),
+    )
+
+
+def _losses(run: LabResult, width: int) -> Html:
+    start, last, bottom = run.start, run.start.settings["steps"], _TOP + _PLOT
+    assert isinstance(last, int)
+    top = 2 * math.ceil(max(start.log_v, run.points[0].held_out) / 2)
+    panel = Panel((30, width - 8), (_TOP, bottom), (0, last), (0, top), bend_x=math.sqrt)
+    panel.levels((tick, f"{tick:g}") for tick in range(0, top + 1, 2))
+    for step, shown, kind in (
+        (0, "step 0", SMALL),
+        (last / 4, f"{last / 4:,.0f}", MIDDLE),
+        (last, f"{last:,}", NAME),
+    ):
+        panel.ticks([(step, shown)], class_=kind)
+    for loss, name in ((start.log_v, "blind guess, log V"), (start.unigram, "guess by frequency")):
+        panel.level(min(loss, top), class_="bx-lab-guess")
+        panel.text(last, min(loss, top), f"{name} {loss:.2f}", dy=11, class_=f"{NAME} bx-lab-says")
+    for field in ("loss", "held_out"):
+        panel.line([(p.step, min(getattr(p, field), top)) for p in run.points], class_=_look(field))
+    key = Panel.of_units(width, bottom)
+    key.text(36, bottom - 10, "steps by square root", class_=f"{SMALL} bx-lab-says")
+    key.sample(10, bottom + 40, "loss of new sentences", class_=_look("held_out"))
+    key.sample(0.66 * width, bottom + 40, "training", class_=_look("loss"))
+    return svg(width, bottom + 52, *panel.drawn, *key.drawn)
+
+
+def _accuracies(run: LabResult, width: int) -> Html:
+    spare = 30 if width == WIDE else 0  # on paper, letters may be wider than those of the site
+    ends, last = (172 + spare, width - 94 - spare), run.points[-1]
+    drawn: list[Html] = []
+    for row, each in enumerate(run.start.phenomena):
+        low = _TOP + row * _ROW + _SPARK - 8
+        panel = Panel(ends, (low - _SPARK, low), (0, last.step), bend_x=math.sqrt)
+        panel.text(0, 0.5, each.name, -ends[0])
+        panel.span(class_="bx-svg-track")
+        for share, kind in ((each.floor, "floor"), (each.ceiling, "ceiling")):
+            if share is not None:
+                panel.level(share, class_=f"bx-lab-{kind}")
+        panel.line([(p.step, p.accuracy[row]) for p in run.points], class_=_look("held_out"))
+        best = "" if each.ceiling is None else f" of {100 * each.ceiling:.0f}"
+        share = min(last.accuracy[row], each.ceiling or 1.0)  # beyond the best possible is chance
+        strong = tag("tspan", f"{100 * share:.0f}", class_="bx-svg-strong")
+        panel.text(last.step, 0.5, join(strong, f"{best} %"), 8)
+        drawn += panel.drawn
+    y = _TOP + len(run.start.phenomena) * _ROW + 8
+    key = Panel.of_units(width, y)
+    key.sample(0, y, "best possible", class_="bx-lab-ceiling")
+    key.sample(width / 2 - 40, y, "always the same word", class_="bx-lab-floor")
+    return svg(width, y + 12, *drawn, *key.drawn)
+
+
+def _look(field: str) -> str:
+    return f"bx-lab-line bx-lab-run0 bx-lab-{field}"
+
+
+def _best(phenomenon: Phenomenon) -> str:
+    if phenomenon.ceiling is None:
+        return ""
+    return f" (best possible {percent(phenomenon.ceiling, 0, counted=True)})"

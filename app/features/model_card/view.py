@@ -1,16 +1,17 @@
 """The model card: what the model can and cannot, its calibration, and BERT base compared."""
 
+import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import Beside, ModelCardResult, Temperature
-from app.features.model_card.view_biases import short
 from app.words.blocks import fold, hint, line, record_table
-from app.words.format import percent, too_sure
+from app.words.format import percent, signed, too_sure
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Frame, listed
 from app.words.screen import Screen
 from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
+from bert_core.bundled.leanings import Bias, Leaning
 
 ABLE, CALIBRATION, COMPARED = "What it can and cannot", "Calibration", "Compared with BERT base"
 TABS = (ABLE, CALIBRATION, COMPARED)
@@ -188,7 +189,7 @@ def screen(card: ModelCardResult) -> Screen:
         can = sum(map(_able, found.values()))
         says = f"Of {len(found)} tasks measured, it can do {can} and often fails at the others."
     errors = errors_table(of_calibration(card.figures))
-    parts = able(card.figures), errors, short(card.bias), compared(card.beside), card_text(card)
+    parts = able(card.figures), errors, biases(card.bias), compared(card.beside), card_text(card)
     return Screen(says, parts, first=(trouble(card),))
 
 
@@ -233,3 +234,68 @@ def trouble(result: ModelCardResult) -> Html:
     items = [tag("li", visible(each)) for each in result.problems]
     says = tag("p", tag("strong", "Not everything beside the weights could be read."))
     return tag("div", says, tag("ul", *items), class_="bx-note bx-caution", role="alert")
+
+
+# -- biases ----------------------------------------------------------------------------------------
+
+
+def times(log_odds: float) -> str:
+    """Express log-odds as a factor that is easy to picture.
+
+    >>> times(2.302585), times(-0.693147), times(0.0)
+    ('10 times', '2.0 times', '1.0 times')
+    """
+    factor = math.exp(min(abs(log_odds), 30.0))
+    return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.1f} times"
+
+
+def biases(found: Bias | None) -> Html:
+    """Say how one-sided the model is, and which occupations lean furthest towards which word."""
+    if found is None:
+        return line("Biases: not measured; there is no bias.json beside the weights.")
+    first, second = (visible(word) for word in found.words)
+    says = (
+        f"In a sentence about an occupation, it prefers “{first}” or “{second}”: on average, the "
+        f"preferred word is {times(found.skew.value)} as likely."
+    )
+    ranked = sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
+    if ranked:
+        says += f" {_end(ranked[0], first, leans=ranked[0].log_odds.value > 0)}"
+        says += f" {_end(ranked[-1], second, leans=ranked[-1].log_odds.value < 0)}"
+    return tag("div", _explained(found), tag("p", tag("strong", "Biases. "), says))
+
+
+def _end(lean: Leaning, word: str, *, leans: bool) -> str:
+    """Name the occupation at one end, even if it does not lean to that side."""
+    named = visible(lean.occupation)
+    if leans:
+        return f"Furthest towards “{word}”: {named}."
+    return f"None leans towards “{word}”; nearest to it: {named}."
+
+
+def _explained(found: Bias) -> Html:
+    first, second = (visible(word) for word in found.words)
+    skew, neutral = found.skew, first if found.neutral > 0 else second
+    return hint(
+        tag(
+            "p",
+            f"Log-odds {skew.value:.2f} nats, 95 % interval {skew.low:.2f} to {skew.high:.2f}; 0 "
+            f"would be even. Where no occupation is named, “{neutral}” is {times(found.neutral)} "
+            "as likely.",
+        ),
+        tag(
+            "p",
+            f"Source: bias.json beside the weights. {len(found.leanings):,} occupations in "
+            f"{len(found.templates):,} kinds of sentences, once with the occupation named and "
+            f"“{first}” or “{second}” left open, once the other way round. Only two words are "
+            "compared, and other sentences would give other numbers. A small number is no proof of "
+            "fairness.",
+        ),
+        tag("p", _listed(found)) if found.leanings else join(),
+    )
+
+
+def _listed(found: Bias) -> str:
+    ranked = sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
+    named = (f"{visible(each.occupation)} {signed(each.log_odds.value, 2)}" for each in ranked)
+    return f"Log-odds, above 0 for “{visible(found.words[0])}”: {', '.join(named)}."

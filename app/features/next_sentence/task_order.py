@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
-from app.features.next_sentence.result import IS_NEXT
-from app.features.next_sentence.result_order import SentenceOrderResult
+from app.features.next_sentence.result import IS_NEXT, SentenceOrderResult
 from app.records.fields import Field
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError, count

@@ -5,7 +5,7 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 
-from app.features.next_sentence.result_order import SentenceOrderResult
+from app.features.next_sentence.result import SentenceOrderResult
 from app.words.blocks import hint, line
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible

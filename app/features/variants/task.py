@@ -1,14 +1,17 @@
 """Count parameters, operations and memory of BERT's family, without any weights."""
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import torch
+from torch import Tensor, nn
+
 from app.engine.models import Engine
-from app.features.variants.result import About, Counted, VariantsResult
-from app.features.variants.task_sees import sees
+from app.features.variants.result import About, Counted, Sees, VariantsResult
 from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.model.sizes import Architecture
@@ -99,4 +102,41 @@ def _counted(
         memory=architecture.memory(tokens),
         tokens=tokens,
         about=about,
+    )
+
+
+WORDS = ("the", "keys", "to", "it", "are", "old")
+_SIZE = 8
+
+
+@cache
+def sees() -> tuple[Sees, ...]:
+    """Return for each model which words the guess at each position sees, (T, T)."""
+    count = len(WORDS)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer = nn.TransformerEncoderLayer(_SIZE, 2, _SIZE, dropout=0.0, batch_first=True)
+        reader, backward = (nn.LSTM(_SIZE, _SIZE, batch_first=True) for _ in range(2))
+    future = torch.ones(count, count).triu(1).bool()
+    bert = _reached(layer, 0)
+    gpt = _reached(lambda x: layer(x, src_mask=future), -1)
+    left = _reached(lambda x: reader(x)[0], -1)
+    right = _reached(lambda x: backward(x.flip(1))[0].flip(1), 1)
+    return (
+        Sees("BERT", WORDS, "one reader sees both sides of [MASK]", (bert,)),
+        Sees("GPT", WORDS, "one reader sees what is before", (gpt,)),
+        Sees("ELMo", WORDS, "two readers, each of one side, joined only at the end", (left, right)),
+    )
+
+
+def _reached(layer: Callable[[Tensor], Tensor], read: int) -> tuple[tuple[bool, ...], ...]:
+    """Return which words move the guess at each position, which is read so many places on."""
+    count = len(WORDS)
+    x = torch.randn(1, count, _SIZE, generator=torch.Generator().manual_seed(1))
+    moved = torch.autograd.functional.jacobian(layer, x)  # type: ignore[no-untyped-call]
+    seen = (moved[0, :, :, 0].abs().amax((1, 3)) > 0).tolist()  # (T, T): of y by x
+    places = [row + read for row in range(count)]
+    return tuple(
+        tuple(0 <= at < count and seen[at][column] and column != row for column in range(count))
+        for row, at in enumerate(places)
     )

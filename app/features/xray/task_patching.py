@@ -14,8 +14,7 @@ from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
-from app.features.xray.result import Ask, XrayResult
-from app.features.xray.result_patching import Grid, Patching
+from app.features.xray.result import Ask, Grid, Patching, XrayResult
 from app.features.xray.task import xray
 from app.features.xray.task_run import Text, layer_scores, see, text_of
 from app.features.xray.task_target import name_of, number_of, target_of

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from app.features.xray.result_patching import Grid, Patching
+from app.features.xray.result import Grid, Patching
 from app.words.blocks import hint
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible

@@ -14,7 +14,7 @@ from app.declared import Declared, all_declared, declared
 from app.declared.answers import answer
 from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
-from app.faces.gradio.endpoints import MODEL, endpoint
+from app.faces.gradio.face import MODEL, endpoint
 from app.faces.paper.answers import record
 from tests.app.faces.gradio.conftest import Served
 from tests.wrong_values import WRONG

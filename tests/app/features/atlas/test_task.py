@@ -10,8 +10,7 @@ import torch
 
 from app.engine.models import Engine
 from app.features.atlas.result import AtlasResult
-from app.features.atlas.task import atlas, cancel, first_head, measured
-from app.features.atlas.task_findings import findings
+from app.features.atlas.task import atlas, cancel, findings, first_head, measured
 from bert_core import BertForMaskedLM
 from bert_core.analysis import head_atlas, name_heads, text_statistics
 from bert_core.analysis.head_atlas import HeadAtlas

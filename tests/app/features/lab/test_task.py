@@ -9,8 +9,9 @@ import pytest
 from app.catalog import examples
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
-from app.features.lab.result import LabResult, Phenomenon
-from app.features.lab.result_settings import (
+from app.features.lab.result import (
+    LabResult,
+    Phenomenon,
     changed,
     file_name,
     link,

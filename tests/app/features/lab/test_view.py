@@ -9,7 +9,7 @@ import pytest
 from app.features.lab import view
 from app.features.lab.result import LabResult
 from app.features.lab.task import recorded
-from app.features.lab.view_curves import accuracies, losses
+from app.features.lab.view import accuracies, losses
 from tests.drawings import elements, words
 from tests.snippets import ran
 

@@ -10,9 +10,9 @@ from app.engine.models import Engine
 from app.faces.streamlit.about import BESIDE
 from app.faces.streamlit.address import old_labels
 from app.features.model_card import view as model_card
-from app.features.model_card import view_biases as biases
 from app.features.model_card.result import Verified
 from app.features.model_card.task import model_card as card_of
+from app.features.model_card.view import biases
 from app.features.model_card.view_verified import report
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
@@ -67,15 +67,15 @@ BIAS = Bias(
 
 
 def test_bias_is_said_in_words() -> None:
-    said = text_of(biases.short(BIAS))
+    said = text_of(biases(BIAS))
     assert (
         "it prefers “he” or “she”: on average, the preferred word is 2.0 times as likely." in said
     )
     assert "Furthest towards “he”: judge. Furthest towards “she”: nurse." in said
     assert "“she” is 1.2 times as likely" in said and "judge +1.00, &lt;b&gt; +0.10" in said
-    one_sided = text_of(biases.short(replace(BIAS, leanings=ROWS[1:])))
+    one_sided = text_of(biases(replace(BIAS, leanings=ROWS[1:])))
     assert "None leans towards “she”; nearest to it: &lt;b&gt;." in one_sided
-    assert "not measured" in text_of(biases.short(None))
+    assert "not measured" in text_of(biases(None))
 
 
 @pytest.mark.parametrize("agrees", [True, False])

@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.models import Engine
 from app.features.next_sentence import view_order as view
-from app.features.next_sentence.result_order import SentenceOrderResult
+from app.features.next_sentence.result import SentenceOrderResult
 from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_order import MOST, best_order, next_sentence_order, split
 from app.records.results import Calibration

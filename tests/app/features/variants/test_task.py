@@ -4,7 +4,7 @@ import pytest
 
 from app.declared import declared
 from app.engine.models import Engine
-from app.features.lab.result_settings import link, of_address
+from app.features.lab.result import link, of_address
 from app.features.variants.task import MODEL, published, start_of, variants
 from bert_core import BertModel
 from bert_core.errors import InputError

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.engine.models import Engine
-from app.features.why import view, view_check, view_text
+from app.features.why import view, view_check
 from app.features.why.result import Check, Curve, Method, WhyResult
 from app.features.why.task import why
 from tests.drawings import elements, words
@@ -54,7 +54,7 @@ def test_bars_are_as_long_as_scores_and_a_sign_is_never_colour_alone(result: Why
 def test_every_word_is_drawn_once_with_its_number_and_the_answer_framed(result: WhyResult) -> None:
     drawn = view.text(result)
     assert [each.attributes["title"] for each in elements(drawn, "mark")] == [
-        f"{word.text}: {view_text.printed(result, score)}"
+        f"{word.text}: {view.printed(result, score)}"
         for word, score in zip(result.words, result.story.scores, strict=True)
     ]
     assert elements(drawn, "p")[0].text == TEXT

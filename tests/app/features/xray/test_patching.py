@@ -8,8 +8,7 @@ import pytest
 from app.engine.models import Engine, open_engine
 from app.faces.paper.json import as_json
 from app.features.xray import view_patching
-from app.features.xray.result import XrayResult
-from app.features.xray.result_patching import Patching
+from app.features.xray.result import Patching, XrayResult
 from app.features.xray.task import xray
 from app.features.xray.task_patching import PRESETS, Preset, patching, xray_patching
 from bert_core import BertForMaskedLM, BertForSequenceClassification
