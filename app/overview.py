@@ -27,9 +27,8 @@ from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.qa.task_suggested import suggested
 from app.features.tokenizer.task import tokenizer
-from app.words.blocks import line, share_bar
+from app.words.blocks import Html, join, line, share_bar, tag, visible
 from app.words.format import count, percent, shortened, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
 from app.words.pictures import linked, svg
 from bert_core.errors import BertError

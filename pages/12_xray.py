@@ -47,8 +47,7 @@ from app.features.xray.result import Ask, XrayResult
 from app.features.xray.task import offered, xray
 from app.features.xray.task_ranking import rank_parts
 from app.features.xray.task_run import head_notes, text_of
-from app.words.blocks import line
-from app.words.html import join
+from app.words.blocks import join, line
 from app.words.notes import gaps_note
 from app.words.screen import Block, Screen
 

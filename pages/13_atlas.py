@@ -11,8 +11,7 @@ from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
-from app.words.blocks import small_headline
-from app.words.html import join
+from app.words.blocks import join, small_headline
 
 SLUG = "atlas"
 OPEN = "_open"

@@ -32,8 +32,7 @@ from app.features.attention.result_views import (
 from app.features.attention.task import attention, in_words, ranked_heads
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.view import screen
-from app.words.blocks import line
-from app.words.html import join
+from app.words.blocks import join, line
 from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
 from app.words.screen import Block, Screen

@@ -8,8 +8,7 @@ from app.faces.streamlit.controls import on_demand, open_tab, save_table
 from app.features.model_card import view, view_verified
 from app.features.model_card.result import ModelCardResult, Verified
 from app.features.model_card.task import model_card, temperatures, verify_model
-from app.words.blocks import facts
-from app.words.html import join
+from app.words.blocks import facts, join
 from app.words.notes import holdings
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from app.lessons.looking import Looking
 from app.lessons.records import At
-from app.words.blocks import pick
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, join, pick, tag, visible
 
 PICK = "point"
 """The name of the click."""

@@ -14,9 +14,8 @@ from app.lessons.reading import TERM
 from app.lessons.records import Claim, Figures, Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
 from app.records.counted import fisher
-from app.words.blocks import fold, hint, line, record_table
+from app.words.blocks import Html, fold, hint, join, line, record_table, tag, visible
 from app.words.format import count, p_value, percent, share_of
-from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg
 

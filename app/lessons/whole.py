@@ -11,8 +11,7 @@ from app.lessons.claims import figure, looked, unfit
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Question, Step
 from app.lessons.view import beforehand, prose, rests_on, step_of_second
-from app.words.blocks import cautions, line, note
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, cautions, join, line, note, tag, visible
 from app.words.notes import unread_note
 from app.words.pictures import Picture
 from app.words.pictures import figure as framed

@@ -1,4 +1,4 @@
-"""The blocks that pages are built from: lines and notes, lists of facts, bars, tables.
+"""What pages are built from: the elements of `html`, lines and notes, facts, bars, tables.
 
 A table becomes one card per row on a phone; read aloud, it stays a table. A group of what can be
 clicked (`pick`) carries `data_rove` with its name: Tab stops at one of its parts, and arrow keys go
@@ -8,7 +8,34 @@ from there to the others. `assets/components/bridge.js` reads both, and tells th
 from collections.abc import Iterable, Sequence
 
 from app.words.format import percent
-from app.words.html import Html, join, tag, visible
+from app.words.html import Html, join, plain, tag, visible
+
+__all__ = [
+    "HINT_END",
+    "Cell",
+    "Facts",
+    "Html",
+    "answer",
+    "beware",
+    "cautions",
+    "copy_button",
+    "facts",
+    "fold",
+    "heading",
+    "hint",
+    "join",
+    "line",
+    "note",
+    "pick",
+    "plain",
+    "record_table",
+    "share_bar",
+    "sideways",
+    "small_headline",
+    "tag",
+    "ticked",
+    "visible",
+]
 
 Cell = Html | str
 Facts = Sequence[tuple[str, str]]

@@ -8,8 +8,7 @@ from pathlib import Path
 from app.catalog import Feature
 from app.declared import Declared, Parameter
 from app.declared.carried import TEXT_KEYS, UNFIT, Carried, boxes_for
-from app.words.blocks import line
-from app.words.html import Html, join
+from app.words.blocks import Html, join, line
 
 OPENED, EXAMPLE = "() => { window.bxFilled(); }", "() => { window.bxFilled(false); }"
 """What a page runs when its boxes have been filled; an example is not the visitor's own text."""

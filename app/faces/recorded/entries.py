@@ -11,8 +11,7 @@ from app.declared import Declared, declared, tabs
 from app.declared.answers import answer
 from app.engine.models import Engine
 from app.overview import Door
-from app.words.blocks import cautions
-from app.words.html import Html
+from app.words.blocks import Html, cautions
 from bert_core.errors import BertError
 
 _LETTERS = 40  # of a file name

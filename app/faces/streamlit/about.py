@@ -12,9 +12,8 @@ from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.site import ON_SITE
 from app.records.served import GRADIO, PATH
-from app.words.blocks import beware, copy_button, facts, line
+from app.words.blocks import beware, copy_button, facts, line, tag, visible
 from app.words.format import count, weights
-from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
 from bert_core.model.kinds import KINDS, ModelKind
 

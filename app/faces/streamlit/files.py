@@ -19,8 +19,7 @@ from app.faces.paper.notebook import notebook
 from app.faces.paper.page import Asked, page
 from app.faces.streamlit.invite import site_address
 from app.faces.streamlit.show import show_html
-from app.words.blocks import line
-from app.words.html import tag
+from app.words.blocks import line, tag
 from app.words.screen import File, Report
 
 _FILES = "_files"  # what the parts of the page offered in this run

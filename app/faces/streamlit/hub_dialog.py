@@ -17,8 +17,7 @@ from app.engine.models.shelf import Offer
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import is_among
 from app.settings import settings
-from app.words.blocks import facts
-from app.words.html import plain
+from app.words.blocks import facts, plain
 from bert_core.checkpoints.sources.cache import size_text
 from bert_core.checkpoints.sources.hub import DownloadPlan
 from bert_core.errors import BertError, InputError, count

@@ -14,8 +14,7 @@ from app.faces.streamlit.state import leave_for
 from app.lessons.paths import paths
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
-from app.words.blocks import line
-from app.words.html import join, plain, tag
+from app.words.blocks import join, line, plain, tag
 from bert_core.errors import BertError
 
 TERMS = "terms"  # the parameter with which the page of the lessons lists the words of the glossary

@@ -75,8 +75,7 @@ from app.lessons.view import (
 )
 from app.lessons.whole import drawn, given, larger, step_parts
 from app.rooms.records import Card, Room
-from app.words.blocks import line, note
-from app.words.html import Html, join, plain, tag, visible
+from app.words.blocks import Html, join, line, note, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 

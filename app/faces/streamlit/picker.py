@@ -22,9 +22,8 @@ from app.faces.streamlit.hub_dialog import (
 )
 from app.faces.streamlit.show import show_html
 from app.settings import Visitors, settings
-from app.words.blocks import facts, fold, note
+from app.words.blocks import facts, fold, note, plain
 from app.words.format import count
-from app.words.html import plain
 from app.words.notes import misfit_note
 from bert_core.errors import BertError, InputError
 

@@ -50,8 +50,7 @@ from app.faces.streamlit.picker import only_tabs
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.show import show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
-from app.words.blocks import line
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, join, line, tag, visible
 from app.words.pictures import Picture
 from app.words.screen import (
     Beside,

@@ -6,9 +6,8 @@ from collections import Counter
 import numpy as np
 
 from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
-from app.words.blocks import fold, hint, line, pick, record_table, ticked
+from app.words.blocks import Html, fold, hint, join, line, pick, record_table, tag, ticked, visible
 from app.words.format import count, percent, shortened, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
 from app.words.panel import Panel
 from app.words.pictures import NARROW, WIDE, Frame, Picture, listed, svg

@@ -6,9 +6,8 @@ import numpy as np
 
 from app.features.attention.view_text import labels
 from app.records.results import CellArithmetic
-from app.words.blocks import hint
+from app.words.blocks import Html, hint, join, tag, visible
 from app.words.format import signed
-from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import Picture, linked, listed, numbers, picture, svg
 from app.words.screen import Screen

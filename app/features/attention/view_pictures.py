@@ -33,8 +33,7 @@ from app.features.attention.view_text import (
     ranking_table,
     short_name,
 )
-from app.words.blocks import pick
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, join, pick, tag, visible
 from app.words.pictures import NARROW, WIDE, Picture, linked, picture
 from app.words.pixels import address, image
 

@@ -16,9 +16,8 @@ from app.features.attention.result import (
     RankedHead,
 )
 from app.features.attention.result_views import goals
-from app.words.blocks import hint, line, pick
+from app.words.blocks import Html, hint, join, line, pick, tag, visible
 from app.words.format import count, percent
-from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
 from app.words.pictures import Frame, csv, linked, listed
 

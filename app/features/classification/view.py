@@ -1,9 +1,8 @@
 """The classification page: the model's label, the scores of all labels."""
 
 from app.features.classification.result import ClassificationResult
-from app.words.blocks import answer, hint, line
+from app.words.blocks import answer, hint, join, line, tag, visible
 from app.words.format import count, percent, signed
-from app.words.html import join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, picture
 from app.words.screen import Parts, Rows, Screen, Table

@@ -12,9 +12,8 @@ from app.data.judged import headline as headline_of
 from app.features.data import view_tabs
 from app.features.data.result import DataResult
 from app.records.fields import Field
-from app.words.blocks import fold, note, ticked
+from app.words.blocks import Html, fold, join, note, tag, ticked, visible
 from app.words.format import count, percent, shortened
-from app.words.html import Html, join, tag, visible
 from app.words.pictures import Frame, captioned_bars, csv, harmless, listed, picture
 from app.words.screen import File, Parts, Screen, Table
 

@@ -6,9 +6,8 @@ from itertools import chain
 from app.data.judged import Judged
 from app.data.slices import FEWEST, Slice, has, slices
 from app.features.data.result import DataResult
-from app.words.blocks import facts, line, pick
+from app.words.blocks import Html, facts, line, pick, tag, visible
 from app.words.format import count, percent, shortened
-from app.words.html import Html, tag, visible
 from app.words.matrix import Matrix
 from app.words.panel import NAME, Panel
 from app.words.pictures import WIDE, Picture, listed, picture, svg

@@ -8,9 +8,8 @@ from unicodedata import east_asian_width
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, mask_word
 from app.records.fields import SHUFFLE
 from app.records.pieces import SPACE
-from app.words.blocks import hint, line, note, pick
+from app.words.blocks import Html, hint, join, line, note, pick, tag, visible
 from app.words.format import count, percent
-from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, gaps_note, shuffled_note, unread_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen

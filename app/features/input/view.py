@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from app.features.input.result import InputResult, Vectors
 from app.records.fields import Field
-from app.words.blocks import hint, line, pick, sideways
+from app.words.blocks import Html, hint, join, line, pick, sideways, tag, visible
 from app.words.format import count
-from app.words.html import Html, join, tag, visible
 from app.words.lines import fitting
 from app.words.notes import no_gaps_note
 from app.words.panel import Panel

@@ -3,9 +3,8 @@
 import math
 
 from app.features.lab.result import LabResult, Phenomenon, Point, Row, named
-from app.words.blocks import facts, hint, line, note, sideways, ticked
+from app.words.blocks import Html, facts, hint, join, line, note, sideways, tag, ticked, visible
 from app.words.format import count, percent
-from app.words.html import Html, join, tag, visible
 from app.words.panel import MIDDLE, NAME, SMALL, Panel
 from app.words.pictures import WIDE, Picture, picture, svg
 from app.words.screen import Screen

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from app.features.lab.result_finetune import TEXTS, FinetuneResult, LabelledRows, Mistake
-from app.words.blocks import answer, hint, line, note, record_table
+from app.words.blocks import Html, answer, hint, join, line, note, record_table, tag, visible
 from app.words.format import count, percent
-from app.words.html import Html, join, tag, visible
 from app.words.panel import NAME, SMALL, Look, Panel
 from app.words.pictures import Picture, beside, picture
 from app.words.screen import Screen

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import Beside, ModelCardResult, Temperature
-from app.words.blocks import fold, hint, line, record_table
+from app.words.blocks import Html, fold, hint, join, line, record_table, tag, visible
 from app.words.format import percent, signed, too_sure
-from app.words.html import Html, join, tag, visible
 from app.words.pictures import Frame, listed
 from app.words.screen import Screen
 from bert_core.bundled import bundled_names

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 
 from app.features.model_card.result import Verified
-from app.words.blocks import fold, hint, line, record_table, ticked
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, fold, hint, join, line, record_table, tag, ticked, visible
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
 _EXPLAINED = (

@@ -1,9 +1,8 @@
 """The multiple-choice page: the model's choice, and the probabilities of all choices."""
 
 from app.features.multiple_choice.result import MultipleChoiceResult
-from app.words.blocks import answer, hint, line
+from app.words.blocks import Html, answer, hint, join, line, tag, visible
 from app.words.format import count, percent, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import Picture, captioned_bars, picture
 from app.words.screen import Screen

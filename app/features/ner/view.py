@@ -12,9 +12,8 @@ from itertools import product
 from app.features.ner import view_pieces
 from app.features.ner.result import NerResult
 from app.features.ner.view_text import colour_of, running_text, score, stroke_of
-from app.words.blocks import hint, line, note, sideways
+from app.words.blocks import Html, hint, join, line, note, sideways, tag, visible
 from app.words.format import count
-from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, shared_note, unread_note
 from app.words.pictures import ROWS, data_table, linked
 from app.words.screen import Part, Parts, Rows, Screen, Table

@@ -7,8 +7,7 @@ from itertools import groupby
 from app.features.ner.result import NerResult
 from app.features.ner.view_text import colour_of, score, stroke_of
 from app.settings import settings
-from app.words.blocks import hint, line, note, pick
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, hint, join, line, note, pick, tag, visible
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Choice, Parts, Rows, Table
 from bert_core.reading.tagging import Fault

@@ -2,9 +2,8 @@
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
-from app.words.blocks import answer, fold, hint, line
+from app.words.blocks import Html, answer, fold, hint, join, line, tag, visible
 from app.words.format import percent, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
 from app.words.screen import Screen

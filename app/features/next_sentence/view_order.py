@@ -6,9 +6,8 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from app.features.next_sentence.result import SentenceOrderResult
-from app.words.blocks import hint, line
+from app.words.blocks import Html, hint, join, line, tag, visible
 from app.words.format import count, percent, shortened
-from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import Picture, linked, picture, svg
 from app.words.screen import Screen

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from app.features.qa import view_charts as charts
 from app.features.qa.result import QaResult
-from app.words.blocks import answer, hint, line
+from app.words.blocks import Html, answer, hint, join, line, tag, visible
 from app.words.format import count, percent, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated, shared_note, unread_note
 from app.words.pictures import linked, listed
 from app.words.screen import Choice, Drawn, Part, Parts, Rows, Screen

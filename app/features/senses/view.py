@@ -5,10 +5,9 @@ import math
 import numpy as np
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, small_headline
+from app.words.blocks import Html, hint, small_headline, tag, visible
 from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
-from app.words.html import Html, tag, visible
 from app.words.panel import MIDDLE, Panel
 from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, picture, svg
 from app.words.screen import Beside, Screen

@@ -26,9 +26,8 @@ from app.features.tokenizer.view_steps import (
     word_choices,
 )
 from app.settings import settings
-from app.words.blocks import hint, line, note, pick
+from app.words.blocks import Html, hint, join, line, note, pick, tag, visible
 from app.words.format import count, percent
-from app.words.html import Html, join, tag, visible
 from app.words.notes import no_gaps_note, shared_note
 from app.words.pictures import linked
 from app.words.screen import Choice, Parts, Screen, Table

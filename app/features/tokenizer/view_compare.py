@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from app.features.tokenizer.result import WORDPIECE, Comparison, Part, Reading, readable
 from app.settings import settings
-from app.words.blocks import hint, line
+from app.words.blocks import Html, hint, join, line, tag, visible
 from app.words.format import count
-from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
 from app.words.screen import Screen
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from app.features.tokenizer.result import TokenizerResult
-from app.words.blocks import hint, line, note
+from app.words.blocks import Html, hint, join, line, note, tag, visible
 from app.words.format import count
-from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
 
 # Most tokens that are drawn, and listed below the drawing; a longer input has its own table.

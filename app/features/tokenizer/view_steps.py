@@ -9,9 +9,8 @@ from app.features.tokenizer.result import (
     TokenizerResult,
     readable,
 )
-from app.words.blocks import hint, line, pick
+from app.words.blocks import Html, hint, join, line, pick, tag, visible
 from app.words.format import count, shortened
-from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
 from bert_core.text.trace import Lookup, Trace, WordTrace
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from app.features.tokenizer.result import Entry, Lookup, TokenizerResult, readable
-from app.words.blocks import hint, line, pick
-from app.words.html import Html, join, tag, visible
+from app.words.blocks import Html, hint, join, line, pick, tag, visible
 from app.words.pictures import Picture, bars, picture
 from app.words.screen import Beside, Screen
 

@@ -3,9 +3,8 @@
 from itertools import product
 
 from app.features.variants.result import About, Counted, VariantsResult
-from app.words.blocks import fold, hint, line, record_table
+from app.words.blocks import Html, fold, hint, join, line, record_table, tag, visible
 from app.words.format import percent
-from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.panel import Panel
 from app.words.pictures import Picture, bar_length, picture, svg

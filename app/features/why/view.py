@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from app.features.why.result import COMPLETE, HEADS, SIGNED, Method, Of, WhyResult, Word
 from app.features.why.view_check import NAMES, curves, explanation, verdict
-from app.words.blocks import hint, line, note
+from app.words.blocks import Html, hint, join, line, note, tag, visible
 from app.words.format import count, percent, shortened, signed
-from app.words.html import Html, join, tag, visible
 from app.words.notes import cut_note, gaps_note, shared_note
 from app.words.pictures import ROWS, Frame, linked, listed, numbers
 from app.words.screen import Drawn, Part, Screen

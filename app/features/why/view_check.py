@@ -3,8 +3,7 @@
 from functools import partial
 
 from app.features.why.result import Check, Curve, Method, WhyResult
-from app.words.blocks import hint, line, ticked
-from app.words.html import Html, tag
+from app.words.blocks import Html, hint, line, tag, ticked
 from app.words.panel import NAME, Ends, Panel
 from app.words.pictures import Picture, beside, picture
 

@@ -24,9 +24,8 @@ from app.features.xray.view_words import (
     piece,
     thread_words,
 )
-from app.words.blocks import hint, line
+from app.words.blocks import Html, hint, line, tag, visible
 from app.words.format import moment, percent
-from app.words.html import Html, tag, visible
 from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting, printed_width
 from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, numbers
 

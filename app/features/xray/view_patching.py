@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 
 from app.features.xray.result import Grid, Patching
-from app.words.blocks import hint
+from app.words.blocks import Html, hint, join, tag, visible
 from app.words.format import percent, shortened, signed
-from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import Picture, beside, picture
 from app.words.screen import Screen

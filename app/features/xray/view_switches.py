@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from app.features.xray.result import Part, XrayResult, all_parts, names_of, read_parts
 from app.features.xray.view_words import effect_words, measure, times
-from app.words.blocks import hint
+from app.words.blocks import Html, hint, tag, visible
 from app.words.format import count, signed
-from app.words.html import Html, tag, visible
 from app.words.panel import NAME, Panel
 from app.words.pictures import Picture, picture, svg
 from bert_core.analysis.head_statistics import HeadName

@@ -3,9 +3,8 @@
 import numpy as np
 
 from app.features.xray.result import Ask, Candidate, Kind, Lens, Mode, Part, XrayResult
-from app.words.blocks import line
+from app.words.blocks import Html, join, line, visible
 from app.words.format import count, moment, percent, signed
-from app.words.html import Html, join, visible
 
 ASKS: dict[Ask, str] = {
     "auto": "what fits",

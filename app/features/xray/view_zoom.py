@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from app.features.xray.result import XrayResult
-from app.words.blocks import hint, pick
+from app.words.blocks import Html, hint, pick, tag
 from app.words.format import percent
-from app.words.html import Html, tag
 from app.words.pictures import svg
 from app.words.pixels import pixels
 from bert_core.analysis.head_statistics import HeadName

@@ -40,8 +40,7 @@ from app.faces.streamlit.state import ON_SITE, leave_for, put
 from app.features.data import view, view_tabs
 from app.features.data.result import DataResult
 from app.features.data.task import result_of, task_of
-from app.words.blocks import line, note
-from app.words.html import plain, tag, visible
+from app.words.blocks import line, note, plain, tag, visible
 from bert_core.errors import InputError
 
 SLUG = "data"

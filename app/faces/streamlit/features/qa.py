@@ -13,8 +13,7 @@ from app.faces.streamlit.state import opened_by, put, set_text, text_box, undo_b
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from app.features.qa.task_suggested import suggested
-from app.words.blocks import pick
-from app.words.html import Html, tag, visible
+from app.words.blocks import Html, pick, tag, visible
 
 SLUG = "qa"
 _ASK = "ask"  # in the address: the number of the question that is shown

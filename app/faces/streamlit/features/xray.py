@@ -21,8 +21,7 @@ from app.features.xray.result import XrayResult, names_of, read_parts
 from app.features.xray.task_patching import PRESETS, Preset, patching
 from app.features.xray.view_words import headline
 from app.features.xray.view_zoom import Zoom
-from app.words.blocks import line
-from app.words.html import tag
+from app.words.blocks import line, tag
 from app.words.pictures import Picture
 from app.words.screen import Block
 

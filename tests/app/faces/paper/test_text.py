@@ -6,8 +6,7 @@ import pytest
 from app.catalog import feature
 from app.engine.models import Engine
 from app.faces.paper.text import as_text
-from app.words.blocks import fold, hint, record_table
-from app.words.html import Html, tag, visible
+from app.words.blocks import Html, fold, hint, record_table, tag, visible
 from app.words.pictures import picture, svg
 from app.words.screen import Report
 
