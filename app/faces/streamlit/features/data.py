@@ -6,11 +6,9 @@ except that a row that is opened on its page is in that page's address, as any t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -52,23 +50,6 @@ _ROW_BYTES = 3_000  # of an answer that is kept, about
 _PLAIN = {"": "All rows", view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of a table."""
-
-    name: Annotated[str, "of the sample, or the key of the visitor's table"]
-    table: Annotated[Table, "the rows"]
-    task: Annotated[TaskName, "what each is asked"]
-    columns: Annotated[Columns, "the column of each part"]
-    meanings: Annotated[tuple[tuple[str, str], ...], "what labels mean, as the visitor says"]
-
-    def key(self, *engines: Engine) -> str:
-        """Return the key of its answers, by the last of the models; our samples’ are everyone’s."""
-        models = [(each.provenance.name, each.provenance.fingerprint) for each in engines]
-        parts = self.name, self.task, sorted(self.columns.items()), self.meanings, models
-        return sha256(repr(parts).encode()).hexdigest()
-
-
 def data_page() -> None:
     """Draw the page."""
     with page_shell(SLUG) as page:
@@ -87,10 +68,8 @@ def data_page() -> None:
             # Whether the model can answer is known before the columns are asked for.
             remarks(engine.provenance.name, engine.facts, (KINDS[task].head,))
             with page.settings.expander("Columns and labels", key="set", bind="query-params"):
-                columns = _columns(engine, task, table)
-                meanings = _meanings(engine, task, table, columns)
-            question = Question(name, table, task, columns, meanings)
-            works = _works(question, engine, second, place)
+                asked = _asked(engine, task, table)
+            works = _works(name, asked, engine, second, place)
             if works and works[0][0].guesses:
                 _result(page, result_of(*(each for each in works if each[0].guesses)))
 
@@ -174,23 +153,21 @@ def _columns(engine: Engine, task: TaskName, table: Table) -> Columns:
     return found
 
 
-def _meanings(
-    engine: Engine, task: TaskName, table: Table, columns: Columns
-) -> tuple[tuple[str, str], ...]:
+def _asked(engine: Engine, task: TaskName, table: Table) -> Work:
+    """Read the rows; the visitor says which column is what, and what labels mean."""
+    columns = _columns(engine, task, table)
     read = prepared(engine, table, task, columns)
-    if not read.meanings:
-        return ()
-    if task == "next_sentence":
+    if read.meanings and task == "next_sentence":
         show_html(line("In BERT’s own data, 0 means that the second sentence follows."))
-    ner, nothing = task == "ner", "none of the model’s labels"
-    names = kinds_of(engine) if ner else read.labels
+    names = kinds_of(engine) if task == "ner" else read.labels
     changed = []
     for value in list(read.meanings)[:_MOST_NAMED]:
         label, first = f"“{plain(value[:40])}” means", read.meanings[value]
+        nothing = "none of the model’s labels"
         chosen = _pick(label, ["", *names], first, (task, value), nothing)
         if chosen != first:
             changed.append((value, chosen))
-    return tuple(changed)
+    return prepared(engine, table, task, columns, changed) if changed else read
 
 
 def _pick(label: str, options: Sequence[str], first: str, about: object, nothing: str) -> str:
@@ -204,30 +181,37 @@ def _pick(label: str, options: Sequence[str], first: str, about: object, nothing
 # -- what comes back ------------------------------------------------------------------------------
 
 
+def _key(name: str, work: Work, *engines: Engine) -> str:
+    """Return the key of answers, by the last of the models; those to our samples are everyone’s.
+
+    `name` is that of the sample, or the key of the visitor's table.
+    """
+    models = [(each.provenance.name, each.provenance.fingerprint) for each in engines]
+    parts = name, work.task, sorted(work.columns.items()), sorted(work.meanings.items()), models
+    return sha256(repr(parts).encode()).hexdigest()
+
+
 def _works(
-    question: Question, engine: Engine, name: str, place: DeltaGenerator
+    name: str, asked: Work, engine: Engine, beside: str, place: DeltaGenerator
 ) -> list[tuple[Work, Engine]]:
     """Answer rows by one model, or by two, and return the answers so far; [] before it is asked."""
-    second = second_model(engine, name, KINDS[question.task].head) if name else None
-    own = f"{question.key(engine)} {session_number()}"  # two visitors may answer a sample at once
+    second = second_model(engine, beside, KINDS[asked.task].head) if beside else None
+    session = session_number()  # two visitors may answer a sample at once
+    own = f"{_key(name, asked, engine)} {session}"
     go, works = st.session_state.pop(_GO, "") == own, list[tuple[Work, Engine]]()
     warning = st.empty()
     for engines in ((engine,), (engine, second)) if second else ((engine,),):
-        key, model = question.key(*engines), engines[-1]
-        work = WORKS.find(key) or WORKS.find(f"{key} {session_number()}")
-        new = work is None
-        if work is None and not works:
-            if not go and question.name not in SAMPLES:
-                _invite(question, own, place)
-                return []
-            work = prepared(engine, question.table, question.task, question.columns,
-                            question.meanings)  # fmt: skip
-        work = work or works[0][0].beside(engine, model)
+        key, model = _key(name, asked, *engines), engines[-1]
+        found = WORKS.find(key) or WORKS.find(f"{key} {session}")
+        if not (found or works or go or name in SAMPLES):
+            _invite(asked, own, place)
+            return []
+        work = found or (works[0][0].beside(engine, model) if works else asked)
         size = work.table.size + _ROW_BYTES * len(work.asked)
-        if work.left and (go or new) and not any(first.left for first, _ in works):
-            WORKS.keep(work, size, f"{key} {session_number()}")
+        if work.left and (go or not found) and not any(first.left for first, _ in works):
+            WORKS.keep(work, size, f"{key} {session}")
             _work_on(work, model)
-            if not work.left and question.name in SAMPLES:
+            if not work.left and name in SAMPLES:
                 WORKS.keep(work, size, key)
         works.append((work, model))
     if left := [work for work, _ in works if work.left]:
@@ -239,12 +223,12 @@ def _works(
     return works
 
 
-def _invite(question: Question, key: str, place: DeltaGenerator) -> None:
-    place.button(f"Answer {len(question.table.rows):,} rows", type="primary",
+def _invite(work: Work, key: str, place: DeltaGenerator) -> None:
+    place.button(f"Answer {len(work.table.rows):,} rows", type="primary",
                  icon=":material/play_arrow:", on_click=_go, args=(key,))  # fmt: skip
-    read = [f"{part.replace('_', ' ')} = {name}" for part, name in question.columns.items()
+    read = [f"{part.replace('_', ' ')} = {name}" for part, name in work.columns.items()
             if part != GOLD]  # fmt: skip
-    right = question.columns.get(GOLD, "")
+    right = work.columns.get(GOLD, "")
     says = f"What is right: {right}." if right else "No column has the right answers."
     show_html(line(visible(f"Read as {', '.join(read)}. {says} “Columns and labels” changes it.")))
 
