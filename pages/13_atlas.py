@@ -3,18 +3,25 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.faces.streamlit import page_shell, show_html, show_picture
+from app.faces.streamlit import Page, page_shell, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.features.atlas import choose_head, wait_for
-from app.faces.streamlit.features.attention import take_head
+from app.faces.streamlit.controls import pick_number
+from app.faces.streamlit.features.attention import (  # a head is the same there
+    HEAD,
+    LAYER,
+    take_head,
+)
+from app.faces.streamlit.progress import progress
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult
-from app.features.atlas.task import atlas
-from app.words.blocks import join, small_headline
+from app.features.atlas.task import atlas, cancel, first_head, measured
+from app.words.blocks import join, plain, small_headline
+from bert_core.analysis.head_atlas import HeadAtlas
 
 SLUG = "atlas"
 OPEN = "_open"
+STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
 
 
 def take(number: int) -> None:
@@ -34,6 +41,46 @@ def leave(shown: AtlasResult) -> None:
     """Go to the attention page with the text that was picked; the head goes along."""
     text = shown.asked.texts[st.session_state.pop(OPEN)]
     leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
+
+
+def wait_for(page: Page) -> HeadAtlas | None:
+    """Return the measurements of a model, with a bar while they are made; None if cancelled."""
+    engine = page.engine
+    known = engine.provenance.fingerprint
+    if st.session_state.get(STOPPED) == known:
+        st.info("The measurement was cancelled.")
+        if not st.button("Measure the heads", icon=":material/play_arrow:", key="_atlas_go"):
+            return None
+        del st.session_state[STOPPED]
+
+    def stop() -> None:
+        cancel(engine)
+        st.session_state[STOPPED] = known
+
+    place = st.empty()
+    if engine.head_atlas() is None:
+        place.caption(
+            f"All heads of {plain(engine.provenance.name)} are measured on a hundred texts, once. "
+            "This continues while you look at other pages."
+        )
+    with progress("Measuring", "texts", least=1, cancel=stop) as report:
+        found = measured(engine, report)
+    place.empty()
+    return found
+
+
+def choose_head(found: HeadAtlas) -> tuple[int, int]:
+    """Draw the choice of a layer and a head, and return it."""
+    state = st.session_state
+    chosen = []
+    for key, first, size in zip((LAYER, HEAD), first_head(found), found.effects.shape, strict=True):
+        given = st.query_params.get(key, "")
+        in_address = key not in state and given in map(str, range(size))
+        if not in_address and state.get(key) not in range(size):  # none yet, or of another model
+            state[key] = first
+        names = {number: str(number) for number in range(size)}
+        chosen.append(pick_number(key.capitalize(), names, key=key) or 0)
+    return chosen[0], chosen[1]
 
 
 with page_shell(SLUG) as page:

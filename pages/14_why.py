@@ -21,10 +21,10 @@ with page_shell(SLUG) as page:
             offer_gap(text)
     found = explain(page, of, text, pair)
     if found is not None:
-        reasons = found
+        shown, whole = found
         page.finish(
-            lambda: view.screen(reasons.whole()),
-            lambda: view.snippet(reasons.shown),
+            lambda: view.screen(whole()),
+            lambda: view.snippet(shown),
             text=text,
             text_pair=pair,
         )

@@ -18,7 +18,6 @@ from app.faces.streamlit.features.attention import (
 )
 from app.faces.streamlit.files import offer_file
 from app.features.attention import view_cell as cells
-from app.features.attention import view_files as files
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
@@ -31,7 +30,7 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words, ranked_heads
 from app.features.attention.task_cell import cell_arithmetic
-from app.features.attention.view import screen
+from app.features.attention.view import PICTURES, screen, snippet
 from app.words.blocks import join, line
 from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
@@ -77,7 +76,7 @@ def offer_files() -> None:
     def drawn(which: str) -> bytes:
         return str(file_picture(which).wide).encode()
 
-    for which, label in files.PICTURES.items():
+    for which, label in PICTURES.items():
         at = name if which == "map" else f"{name}-{which}"
         offer_file(title, f"{label} (SVG)", partial(drawn, which), f"{at}.svg", "image/svg+xml")
     offer_file(title, "Matrix (CSV)", lambda: view.matrix_csv(shown, large), f"{name}.csv")
@@ -159,7 +158,7 @@ with page_shell(SLUG) as page:
     offer_files()
     page.finish(
         on_paper,
-        lambda: files.snippet(shown, large, page.engine.provenance.name),
+        lambda: snippet(shown, large, page.engine.provenance.name),
         text=text,
         text_pair=pair,
     )

@@ -65,18 +65,14 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                     show_html(line(privacy))
             switch("Presenter view (Esc ends)", key=PRESENT)
             if slug and st.session_state.get(PRESENT) and st.session_state.get(ON_SITE):
-                _next_page(slug)
+                slugs = [row.slug for row in FEATURES]
+                row = FEATURES[(slugs.index(slug) + 1) % len(slugs)]
+                with st.container(key="bx-next"):
+                    st.page_link(row.page, label=f"Next: {row.title}", icon=row.icon)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
                 for name, href in (("API", "api/openapi.json"), ("Gradio", f"{PATH[1:]}/{slug}")):
                     show_html(tag("a", name, href=href, target="_self", class_="bx-button"))
-
-
-def _next_page(slug: str) -> None:
-    slugs = [row.slug for row in FEATURES]
-    row = FEATURES[(slugs.index(slug) + 1) % len(slugs)]
-    with st.container(key="bx-next"):
-        st.page_link(row.page, label=f"Next: {row.title}", icon=row.icon)
 
 
 def identity(provenance: Provenance) -> list[tuple[str, str]]:

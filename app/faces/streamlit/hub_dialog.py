@@ -98,7 +98,9 @@ def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
 def _act(answer: _Answer, download: Callable[[DownloadPlan], None]) -> None:
     """Use a model that is here, download one, or say why not."""
     if isinstance(answer, Offer):
-        _use(answer.name)
+        st.session_state[_ARRIVED] = answer.name
+        forget_answer()
+        st.rerun()
     elif isinstance(answer, DownloadPlan):
         download(answer)
     elif answer:
@@ -140,12 +142,6 @@ def _go(plan: DownloadPlan) -> None:
         st.info(plain(str(error)))
         return
     st.session_state.pop(_NOTE, None)
-    forget_answer()
-    st.rerun()
-
-
-def _use(name: str) -> None:
-    st.session_state[_ARRIVED] = name
     forget_answer()
     st.rerun()
 

@@ -49,7 +49,10 @@ def enter(slug: str) -> None:
         st.session_state[_UNFIT] = False
         _note_left(before)
         if not by_history():
-            _bring(slug)
+            found = arriving(slug)
+            st.session_state[_UNFIT] = found == {}
+            for key, value in (found or {}).items():
+                put(slug, key, value)
     st.session_state[_PAGE] = slug
     st.session_state[_LONG] = {}
     st.session_state[_LOST] = []
@@ -88,13 +91,6 @@ def _note_left(slug: str) -> None:
         texts |= {key: str(st.session_state[key]) for key in texts if key in st.session_state}
         _texts().update({(slug, key): text for key, text in texts.items()})
     note(slug, texts)
-
-
-def _bring(slug: str) -> None:
-    found = arriving(slug)
-    st.session_state[_UNFIT] = found == {}
-    for key, value in (found or {}).items():
-        put(slug, key, value)
 
 
 def unfit_note(slug: str) -> None:

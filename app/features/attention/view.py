@@ -1,4 +1,4 @@
-"""The attention of a text on paper."""
+"""The attention of a text on paper, and in Python."""
 
 from collections.abc import Sequence
 
@@ -9,6 +9,9 @@ from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
 from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.screen import Block, Screen
+
+PICTURES = {"map": "Heat map", "grid": "Every head", "lines": "Lines"}
+"""The pictures that can be saved."""
 
 
 def screen(
@@ -38,3 +41,36 @@ def screen(
             cut_note(result.cut),
         ),
     )
+
+
+def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
+    """Write the shown matrix in Python, with `bert_core` alone."""
+    tokens = ", ".join([repr(result.text), *([repr(result.pair)] if result.pair else [])])
+    lines = [
+        "import torch",
+        "",
+        "from bert_core import BertModel, load_tokenizer",
+        "",
+        f"model = BertModel.from_pretrained({model!r})",
+        f"tokenizer = load_tokenizer({model!r})",
+        "longest = model.config.max_length",
+        f"encoding = tokenizer.encode({tokens}, max_length=longest)",
+        "with torch.inference_mode():",
+        "    outputs = model.run(",
+        "        torch.tensor([encoding.input_ids]),",
+        "        torch.tensor([encoding.token_type_ids]),",
+        "        attentions=True,",
+        "    )",
+        f"heads = {list(view.heads.places)}  # (layer, head), counted from 0",
+        "weights = torch.stack([outputs.attentions[i][0, j] for i, j in heads]).mean(0)",
+    ]
+    if result.by_word:
+        lines += [
+            f"words = {[list(pieces) for pieces in result.words.pieces]}  # their pieces",
+            "weights = torch.stack([weights[:, word].sum(1) for word in words], dim=1)",
+            "weights = torch.stack([weights[word].mean(0) for word in words])",
+        ]
+    if not view.special:
+        lines.append(f"weights = weights[{list(view.at)}][:, {list(view.at)}]")
+    lines.append("print(encoding.tokens, weights, sep='\\n')")
+    return "\n".join(lines)

@@ -168,7 +168,13 @@ def text(result: WhyResult) -> Html:
     """Draw the running text with the scores, and list those of the first words."""
     says = f"{NAMES[result.story.method]} for “{result.explained.answer}”. {leaders(result)}"
     table = numbers(text_table(result)[:ROWS], "why")
-    marked = drawn_text(result, visible(says))
+    below = -min(lengths(result.story.scores), default=0.0)
+    texts = (
+        tag("p", *_marked(result, sequence), class_="bx-text bx-why-text", dir="auto",
+            style=f"--bx-below:{max(0.0, below):.3f}")
+        for sequence in sorted({word.place.sequence for word in result.words})
+    )  # fmt: skip
+    marked = tag("div", *texts, _key(result), role="group", aria_label=visible(says))
     return tag("figure", marked, table, class_="bx-picture", data_name="why")
 
 
@@ -226,17 +232,6 @@ def read_texts(result: WhyResult) -> list[str]:
         partly = own and (result.part or result.cut is not None)
         read.append(typed[own[0].start : own[-1].end] if partly else typed)
     return read
-
-
-def drawn_text(result: WhyResult, label: str) -> Html:
-    """Draw the texts that the model read, each word with its score, and what the bars mean."""
-    below = -min(lengths(result.story.scores), default=0.0)
-    texts = (
-        tag("p", *_marked(result, sequence), class_="bx-text bx-why-text", dir="auto",
-            style=f"--bx-below:{max(0.0, below):.3f}")
-        for sequence in sorted({word.place.sequence for word in result.words})
-    )  # fmt: skip
-    return tag("div", *texts, _key(result), role="group", aria_label=label)
 
 
 def lengths(scores: Sequence[float]) -> list[float]:

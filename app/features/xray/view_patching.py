@@ -71,7 +71,10 @@ def _strongest(found: Patching) -> list[Html | str]:
 
 def pieces_picture(found: Patching) -> Picture:
     """Draw both directions for every layer and piece, side by side."""
-    names = column_names(found)
+    names = [  # of the first sentence, with those of the second where they differ
+        visible(one) if one == other else f"{visible(one)}/{visible(other)}"
+        for one, other in zip(found.tokens, found.other_tokens, strict=True)
+    ]
     grids = {RESTORED: found.restored, LOST: found.lost}
     return _picture(found, "xray-patching", grids, names, "piece")
 
@@ -81,14 +84,6 @@ def heads_picture(found: Patching) -> Picture:
     names = [str(head) for head in range(found.heads_restored.shape[1])]
     grids = {RESTORED: found.heads_restored, LOST: found.heads_lost}
     return _picture(found, "xray-patching-heads", grids, names, "head")
-
-
-def column_names(found: Patching) -> list[str]:
-    """Name the columns: the piece of the first sentence, with that of the second if it differs."""
-    return [
-        visible(one) if one == other else f"{visible(one)}/{visible(other)}"
-        for one, other in zip(found.tokens, found.other_tokens, strict=True)
-    ]
 
 
 def _picture(

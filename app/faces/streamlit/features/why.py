@@ -1,8 +1,8 @@
 """The view of an explanation, on its own page and in a fold below the answers it explains."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -22,6 +22,8 @@ from app.words.html import join, plain, stylesheet
 from bert_core.reading.gaps import hide_word, read_signs
 
 SLUG = "why"
+# What is shown, and what computes its test, too, for a file, as the same visitor.
+Reasons = tuple[WhyResult, Callable[[], WhyResult]]
 TEST = "Is this true to the model? Hide the words and see"
 _STYLE = FOLDER / "why" / "style.css"
 _CHEAP = 40  # tokens of a text that is explained without being asked
@@ -66,22 +68,6 @@ def offer_gap(text: str) -> None:
         st.button(f"Hide “{name}”", key="_hide", on_click=set_text, args=(SLUG, hidden))
 
 
-@dataclass(frozen=True, slots=True)
-class Reasons:
-    """What a page shows of an explanation, and how it is asked for."""
-
-    shown: Annotated[WhyResult, "what has been computed"]
-    page: Annotated[Page, "the page"]
-    texts: Annotated[tuple[str, str], "the text and the second one"]
-    options: Annotated[dict[str, Any], "the further arguments of `why`"]
-    visit: Annotated[Visit, "who asks"]
-
-    def whole(self) -> WhyResult:
-        """Compute the test, too, for a file, as the same visitor."""
-        with visiting(Visit(self.visit.name, network=self.visit.network)):
-            return why(self.page.engine, *self.texts, **self.options)
-
-
 def explain(page: Page, of: Of, text: str, pair: str) -> Reasons | None:
     """Draw the choices and the text with its scores; below, in a fold, whether they are true.
 
@@ -113,7 +99,13 @@ def explain(page: Page, of: Of, text: str, pair: str) -> Reasons | None:
         show_html(join(view.before(result), view.answer(result)))
         show_markup(view.text(result), key="picture-why")
     show_html(view.sums(result))
-    reasons = Reasons(result, page, (text, pair), options, current_visit())
+    visit = current_visit()
+
+    def whole() -> WhyResult:
+        with visiting(Visit(visit.name, network=visit.network)):
+            return compute()
+
+    reasons = result, whole
     if not result.explained.unit:  # a score has no probability that could fall
         return reasons
     fold = st.expander(TEST, key="why_test", on_change="rerun", bind="query-params")

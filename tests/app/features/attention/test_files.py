@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from app.engine.models import Engine
+from app.features.attention import view as files
 from app.features.attention import view_cell as cells
-from app.features.attention import view_files as files
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import AttentionResult, Heads
