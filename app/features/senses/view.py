@@ -18,14 +18,12 @@ _ROUNDS = 40  # of moving marks apart
 _KINDS = 4  # of marks, by shape and colour; a fifth group looks like the first again
 
 
-def explained() -> Html:
-    """Explain what the plane and a cosine are, behind a hint."""
-    return hint(
-        "Each mark is one sentence's vector of the word. The plane shows the two directions in "
-        "which these vectors differ most. Cosine compares all their numbers: 1 is the same "
-        "direction. The model knows nothing of the groups; they are yours, separated by blank "
-        "lines."
-    )
+EXPLAINED = hint(
+    "Each mark is one sentence's vector of the word. The plane shows the two directions in "
+    "which these vectors differ most. Cosine compares all their numbers: 1 is the same "
+    "direction. The model knows nothing of the groups; they are yours, separated by blank "
+    "lines."
+)
 
 
 def headline(result: SensesResult) -> str:
@@ -202,8 +200,8 @@ def screen(result: SensesResult) -> Screen:
         f"“{shortened(visible(result.word))}”: {headline(result)}",
         (Beside((plane(result),), (sentences(result),), (6, 5)),),
         tabs={"Over the layers": lambda: (over_layers(result),)},
-        answer=small_headline(headline(result), explained()),
-        asked=(explained(),),
+        answer=small_headline(headline(result), EXPLAINED),
+        asked=(EXPLAINED,),
     )
 
 

@@ -22,9 +22,16 @@ def screen(found: Lookup) -> Screen:
     entries = {
         each.id: each.piece for each in (*found.pieces, *found.one_letter, *found.containing)
     }
+    rest = found.containing_all - len(found.containing)
+    shortest = f" ({rest:,} longer ones not shown)" if rest else ""
+    by_spelling = tag(
+        "div",
+        _group(f"One letter away: {len(found.one_letter):,}", found.one_letter[:_SPELLED], found),
+        _group(f"Contain it: {found.containing_all:,}{shortest}", found.containing, found),
+    )
     return Screen(
         f"“{asked}” {there} of the vocabulary, which has {found.vocabulary:,}.",
-        (entry(found), Beside(near, (_by_spelling(found),))),
+        (entry(found), Beside(near, (by_spelling,))),
         clicks={"entry": lambda id_: {"piece": entries[id_]} if id_ in entries else {}},
     )
 
@@ -48,16 +55,6 @@ def entry(found: Lookup) -> Html:
         _named(found.asked),
         " is not in the vocabulary. It is cut into ",
         _chips(found.pieces, found.kind),
-    )
-
-
-def _by_spelling(found: Lookup) -> Html:
-    rest = found.containing_all - len(found.containing)
-    shortest = f" ({rest:,} longer ones not shown)" if rest else ""
-    return tag(
-        "div",
-        _group(f"One letter away: {len(found.one_letter):,}", found.one_letter[:_SPELLED], found),
-        _group(f"Contain it: {found.containing_all:,}{shortest}", found.containing, found),
     )
 
 

@@ -64,18 +64,17 @@ def _times(ratio: float) -> str:
     return f"{ratio:.2f} ×" if ratio < 10 else f"{ratio:,.1f} ×"
 
 
-def _explained() -> Html:
-    return hint(
-        tag("p", "Everything is computed from the configurations; no weights are loaded. Only the "
-            "encoder is counted, without heads for tasks: so BERT has 109 M parameters here, while "
-            "its authors round to 110 M. An operation is one multiplication or one addition; "
-            "counted are those for one token, attention to every token that it sees included."),
-        tag("p", "E: word vectors, positions, segments. A: queries, keys, values and outputs of "
-            "attention. F: the feed-forward networks. R: normalisations and the pooler."),
-        tag("p", "The memory for training holds weights, their gradients and the two averages of "
-            "AdamW in 32 bits; activations, the vectors of the texts on their way through the "
-            "layers, come on top and depend on how many texts are read at once."),
-    )  # fmt: skip
+_EXPLAINED = hint(
+    tag("p", "Everything is computed from the configurations; no weights are loaded. Only the "
+        "encoder is counted, without heads for tasks: so BERT has 109 M parameters here, while "
+        "its authors round to 110 M. An operation is one multiplication or one addition; "
+        "counted are those for one token, attention to every token that it sees included."),
+    tag("p", "E: word vectors, positions, segments. A: queries, keys, values and outputs of "
+        "attention. F: the feed-forward networks. R: normalisations and the pooler."),
+    tag("p", "The memory for training holds weights, their gradients and the two averages of "
+        "AdamW in 32 bits; activations, the vectors of the texts on their way through the "
+        "layers, come on top and depend on how many texts are read at once."),
+)  # fmt: skip
 
 
 def bars(result: VariantsResult) -> Picture:
@@ -255,7 +254,7 @@ def screen(result: VariantsResult, model: str = "") -> Screen:
             masks(result),
             fold("What was new in each model", ideas(result, "lab" if model else "")),
         ),
-        answer=tag("div", _explained(), headline(result), class_="bx-headline bx-va-headline"),
+        answer=tag("div", _EXPLAINED, headline(result), class_="bx-headline bx-va-headline"),
     )
 
 
