@@ -30,7 +30,7 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words, ranked_heads
 from app.features.attention.task_cell import cell_arithmetic
-from app.features.attention.view import PICTURES, screen, snippet
+from app.features.attention.view import PICTURES, code, screen
 from app.words.blocks import join, line
 from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
@@ -158,7 +158,7 @@ with page_shell(SLUG) as page:
     offer_files()
     page.finish(
         on_paper,
-        lambda: snippet(shown, large, page.engine.provenance.name),
+        lambda: code(shown, large, page.engine.provenance.name),
         text=text,
         text_pair=pair,
     )

@@ -43,7 +43,7 @@ def screen(
     )
 
 
-def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
+def code(result: AttentionResult, view: HeadView, model: str) -> str:
     """Write the shown matrix in Python, with `bert_core` alone."""
     tokens = ", ".join([repr(result.text), *([repr(result.pair)] if result.pair else [])])
     lines = [

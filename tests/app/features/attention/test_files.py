@@ -203,5 +203,5 @@ def test_the_snippet_computes_the_numbers_of_the_page(
 ) -> None:
     given = in_words(tiny_engine, result) if by_word else result
     view = head_view(given, heads, special=special)
-    code = files.snippet(given, view, str(tiny_folder))
+    code = files.code(given, view, str(tiny_folder))
     np.testing.assert_allclose(ran(code)[0]["weights"], view.weights, atol=1e-6)
