@@ -146,8 +146,9 @@ class Claim:
     stated: Annotated[str, 'the figure whose mean is that share; "" for none'] = ""
     fewer: Annotated[bool, "whether the claim is that fewer items count, not more"] = False
     against: Annotated[
-        str, "the claim whose share Fisher’s exact test must tell from this one, in that direction"
-    ] = ""
+        tuple[str, ...],
+        "the claims whose shares Fisher’s exact test must tell from this one, in that direction",
+    ] = ()
     exact: Annotated[
         bool, "whether it follows from the vocabulary or the architecture, so that all count"
     ] = False

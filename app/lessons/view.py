@@ -25,7 +25,8 @@ _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
     "One author wrote the texts before they were run: they are not a random sample. The 95 % "
     "interval (Wilson) says which share would be expected of others of the kind. Tests are exact, "
-    "with two tails, each at 5 % on its own: of twenty false claims, one would pass by luck."
+    "with two tails at 5 %, each on its own: of forty false claims, about one would pass. "
+    "Fisher’s test takes two counts as independent, also where they are of the same texts."
 )
 _EMPTY = (
     "The column of a second model is empty: `python -m app lessons measure --model "
@@ -147,7 +148,8 @@ def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None,
             yield says, None, why
         else:
             found = figures_of(engine, name)
-            yield says, found.holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
+            holds = None if found.left and not found.holds else found.holds  # too few to tell
+            yield says, holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
 
 
 def test_of(claim: Claim, found: Figures) -> str:
@@ -161,8 +163,8 @@ def test_of(claim: Claim, found: Figures) -> str:
     elif claim.chance is not None:
         usual = "half" if claim.chance == _HALF else f"the {percent(claim.chance, 0)} of chance"
         tests.append(f"{more} than {usual}")
-    if claim.against:
-        tests.append(f"{more} than in “{claims()[claim.against].says}” (Fisher’s test)")
+    for other in claim.against:
+        tests.append(f"{more} than in “{claims()[other].says}” (Fisher’s test)")
     p = "" if found.p is None else f": {p_value(found.p)}"
     left = f" For time, {found.left} more were not asked." if found.left else ""
     return (f"Tested: {' and '.join(tests)}{p}." if tests else "Counted for comparison.") + left

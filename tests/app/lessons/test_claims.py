@@ -159,8 +159,8 @@ def test_a_claim_is_counted_over_the_items_that_it_names(bundled: Engine) -> Non
         ({"chance": 0.5}, 8, False, 0.1094),
         ({"chance": 0.5, "fewer": True}, 0, True, 0.001953),
         ({"chance": 0.5, "fewer": True}, 10, False, 0.001953),
-        ({"against": "A2"}, 10, True, 7.634e-06),
-        ({"against": "A1common"}, 10, False, 1.0),
+        ({"against": ("A2",)}, 10, True, 7.634e-06),
+        ({"against": ("A1common",)}, 10, False, 1.0),
         ({"stated": "long"}, 10, False, 1.0),  # each is one piece: stated as 1
         ({"exact": True}, 10, True, None),
         ({"exact": True}, 9, False, None),
