@@ -99,7 +99,7 @@ def test_notes_of_an_own_lesson_are_beside_it_and_faults_are_said(
     notes.write_text('minutes = 9\nbefore = "x"\nrun = "y"\noffline = "<b>"\n', "utf-8")
     assert "&lt;b&gt;" in sheet(bundled, found, SITE).decode()
     notes.write_text('minutes = "9"\n', "utf-8")
-    with pytest.raises(InputError, match=r"mine.toml: minutes: found a text; expected a whole"):
+    with pytest.raises(InputError, match=r"mine.toml, minutes: found '9'; expected"):
         notes_of(found)
 
 
