@@ -65,7 +65,7 @@ def _robin(engine: Engine) -> Values:
 
 def _stated(engine: Engine) -> Values:
     found = figures_of(engine, "D1")
-    return round(100 * found.tell["p"][0]), round(100 * found.k / found.n)
+    return round(100 * found.tell["p"]), round(100 * found.k / found.n)
 
 
 def _odd_word(engine: Engine) -> Values:

@@ -141,12 +141,10 @@ class Looking:
         """Return the number of the choice that is right; None if none is."""
         if not question.of:
             return next((n for n, each in enumerate(question.choices) if each.right), None)
-        truth = self.truth(question)[1]
-        names = self.look.names
-        for number, choice in enumerate(question.choices):
-            if not choice.otherwise and _fits(choice, truth, names):
-                return number
-        return next((n for n, each in enumerate(question.choices) if each.otherwise), None)
+        truth, names = self.truth(question)[1], self.look.names
+        fits = [n for n, each in enumerate(question.choices) if _fits(each, truth, names)]
+        rest = [n for n, each in enumerate(question.choices) if each.otherwise]
+        return next(iter(fits + rest), None)
 
     def holds(self, conditions: Sequence[Condition]) -> bool:
         """Return whether all conditions hold."""

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ _WRONG = {
 }
 T = TypeVar("T")
 Table = dict[str, Any]
+_reader = cache(TypeAdapter)  # of a record
 
 
 def read_file(path: Path) -> Table:
@@ -53,7 +55,7 @@ def record(kind: type[T], value: object, place: str) -> T:
     """
     try:
         text = json.dumps(_fields(value), default=str)
-        return TypeAdapter(kind).validate_json(text, strict=True)
+        return _reader(kind).validate_json(text, strict=True)
     except ValidationError as error:
         wrong = error.errors()[0]
         names = [place, *(str(at + 1 if isinstance(at, int) else at) for at in wrong["loc"])]

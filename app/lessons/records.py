@@ -154,7 +154,7 @@ class Claim(OfFile):
     look: Annotated[Look, "what is asked of an item"]
     where: Annotated[tuple[Condition, ...], "which items are counted at all"] = ()
     counts: Annotated[tuple[Condition, ...], "when an item counts"] = ()
-    tell: Annotated[Mapping[str, str], "quantities whose mean and ends are told, by name"] = field(
+    tell: Annotated[Mapping[str, str], "quantities whose mean is told, by name"] = field(
         default_factory=dict
     )
     chance: Annotated[
@@ -169,7 +169,6 @@ class Claim(OfFile):
     exact: Annotated[
         bool, "whether it follows from the vocabulary or the architecture, so that all count"
     ] = False
-    test: Annotated[tuple[Condition, ...], "what must hold of the figures besides"] = ()
     role: Annotated[
         str, 'what the head is called for which it holds most often; "" for a claim about no head'
     ] = ""
@@ -190,10 +189,7 @@ class Figures:
     n: Annotated[int, "how many items there were"]
     k: Annotated[int, "how many of them count"]
     holds: Annotated[bool, "whether the claim's test holds"]
-    tell: Annotated[
-        Mapping[str, tuple[float, float, float]],
-        "the mean, the lowest and the highest value of each quantity that is told",
-    ]
+    tell: Annotated[Mapping[str, float], "the mean of each quantity that is told"]
     head: Annotated[
         tuple[int, int] | None,
         "of a claim with a role: the layer and the head for which it was counted",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from math import nan
 from urllib.parse import urlencode
 
 from app.catalog import feature
@@ -158,7 +159,7 @@ def test_of(claim: Claim, found: Figures) -> str:
         return "Follows from the vocabulary or the architecture: all must count."
     more, tests = "fewer" if claim.fewer else "more", []
     if claim.stated:
-        stated = found.tell.get(claim.stated, (float("nan"),))[0]
+        stated = found.tell.get(claim.stated, nan)
         tests.append(f"{more} than it states, {percent(stated, 0)}")
     elif claim.chance is not None:
         usual = "half" if claim.chance == _HALF else f"the {percent(claim.chance, 0)} of chance"
@@ -188,26 +189,24 @@ def _claims(engine: Engine, lesson: Lesson) -> tuple[Html, Html]:
     other, own = second(engine), engine.provenance.name
     rows = []
     for (says, holds, figures), name in zip(shown_by(engine, lesson), lesson.claims, strict=True):
-        mine = f"{figures}{_KEPT[holds]}"
-        theirs = _compared(name, holds, engine, other) if other else ""
-        rows.append([visible(each) for each in (says, mine, theirs)[: 3 if other else 2]])
+        theirs = [_compared(name, engine, other)] if other else []
+        rows.append([visible(each) for each in (says, f"{figures}{_KEPT[holds]}", *theirs)])
     columns = ("Claim", own, *([other.model] if other else []))
     return record_table("Claims", columns, rows), line(f"{_SAMPLE} {'' if other else _EMPTY}")
 
 
-def _compared(name: str, holds: bool | None, engine: Engine, other: Measured) -> str:
+def _compared(name: str, engine: Engine, other: Measured) -> str:
     """Say what a second model shows of a claim, and whether the two can be told apart."""
     found = other.claims.get(name)
     if found is None:
         return "It cannot answer here."
     says = f"{share_of(found.k, found.n)}. {test_of(claims()[name], found)}{_KEPT[found.holds]}"
-    if holds is None:
+    if unfit(engine, claims()[name].task):
         return says
     mine = figures_of(engine, name)
     p = fisher((mine.k, mine.n), (found.k, found.n))
-    if p < LEVEL:
-        return f"{says} The two models differ ({p_value(p)})."
-    return f"{says} No difference of the two is shown ({p_value(p)})."
+    differ = "The two models differ" if p < LEVEL else "No difference of the two is shown"
+    return f"{says} {differ} ({p_value(p)})."
 
 
 def second(engine: Engine) -> Measured | None:

@@ -62,9 +62,8 @@ def test_every_claim_holds_with_its_margin_and_the_stored_figures_are_todays(
     assert found.p == (figures.p and pytest.approx(figures.p, rel=0.01)) and claim.tested == (
         found.p is not None or claim.exact
     )
-    assert found.tell.keys() == figures.tell.keys() == claim.tell.keys()
-    for told, values in found.tell.items():
-        assert values == pytest.approx(figures.tell[told], abs=1e-3), told
+    assert found.tell.keys() == claim.tell.keys()
+    assert found.tell == pytest.approx(figures.tell, abs=1e-3)
 
 
 @pytest.mark.parametrize("found", LESSONS, ids=lambda each: each.slug)
@@ -145,11 +144,11 @@ def test_a_claim_is_counted_over_the_items_that_it_names(bundled: Engine) -> Non
         "X", "short words are whole", "tokenizer",
         (("cat",), ("unhappiness",), ("dog",), ("a b c d e",)), Look({"text": "{0}"}),
         (Condition(("pieces",), most=4),), (Condition(("pieces",), most=1),), {"long": "pieces"},
-        test=(Condition(("k",), least=2), Condition(("mean.long", "k"), most=4)),
+        chance=0.01,
     )  # fmt: skip
     found = count(bundled, claim)
     assert (found.n, found.k, found.holds) == (3, 2, True)
-    assert found.tell == {"long": (2.0, 1.0, 4.0)}
+    assert found.tell == {"long": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +159,7 @@ def test_a_claim_is_counted_over_the_items_that_it_names(bundled: Engine) -> Non
         ({"chance": 0.5, "fewer": True}, 0, True, 0.001953),
         ({"chance": 0.5, "fewer": True}, 10, False, 0.001953),
         ({"against": ("A2",)}, 10, True, 7.634e-06),
-        ({"against": ("A1common",)}, 10, False, 1.0),
+        ({"against": ("A5",)}, 10, False, 1.0),
         ({"stated": "long"}, 10, False, 1.0),  # each is one piece: stated as 1
         ({"exact": True}, 10, True, None),
         ({"exact": True}, 9, False, None),
@@ -190,7 +189,7 @@ def test_a_claim_holds_only_if_its_test_passes(
 
 
 def test_without_time_a_few_items_are_asked_and_the_rest_is_named(bundled: Engine) -> None:
-    for name in ("A1common", "F1"):
+    for name in ("A3", "F1"):
         found = count(bundled, claims()[name], 0.0)
         assert (found.n, found.left) == (4, 16), name
 
@@ -199,4 +198,4 @@ def test_another_model_is_counted_anew(tiny_model: Path) -> None:
     engine = open_engine()
     found = figures_of(engine, "A5")
     assert found.n == 20 and found is figures_of(engine, "A5")
-    assert figures_of(engine, "A1").k != stored().claims["A1"].k
+    assert figures_of(engine, "A2").k != stored().claims["A2"].k

@@ -133,7 +133,6 @@ items = [["a [MASK]", "b"], ["c [MASK]", "d"]]
 values = { text = "{0}" }
 counts = [{ of = "first", is = "{1}" }]
 tell = { p = "p:{1}" }
-test = [{ of = "k", least = 1 }, { of = "mean.p", least = 0.1 }]
 """
 
 
