@@ -9,7 +9,7 @@ import pytest
 from app.__main__ import run
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import offer_of
-from app.lessons.claims import count_again, figures_of
+from app.lessons.claims import figures_of
 from app.lessons.notes import notes_of
 from app.lessons.records import Lesson
 from app.lessons.sheet import sheet
@@ -108,7 +108,7 @@ def test_the_command_lists_claims_and_writes_a_sheet(
 ) -> None:
     assert run(["lesson", "not"]) == 0
     said = capsys.readouterr().out
-    found = count_again(bundled, "O4")
+    found = figures_of(bundled, "O4")
     assert f"holds: With and without “not” the first guess is the same: {found.k} of 31" in said
     out = tmp_path / "not.html"
     assert run(["lesson", "not", "--sheet", str(out), "--site", SITE]) == 0
