@@ -1,4 +1,4 @@
-"""What lessons say is so: claims are counted again, steps computed, on the bundled model."""
+"""What lessons say is so: claims are counted again on the bundled model."""
 
 import json
 from pathlib import Path
@@ -12,10 +12,8 @@ from app.features.tokenizer.task import tokenizer
 from app.lessons.claims import count, figures_of
 from app.lessons.looking import Looking
 from app.lessons.measured import stored
-from app.lessons.measuring import steps_of
-from app.lessons.records import Choice, Claim, Condition, Lesson, Look, Question
+from app.lessons.records import Choice, Claim, Condition, Look, Question
 from app.lessons.shelf import claims, shelf
-from app.lessons.whole import looking_at
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
 
@@ -35,6 +33,8 @@ def test_the_stored_figures_are_those_of_all_claims_and_of_these_weights(bundled
     assert kept.steps.keys() == {
         f"{of.slug} {n + 1}" for of in LESSONS for n in range(len(of.steps))
     }
+    assert all(each.holds for each in (*kept.claims.values(), *kept.steps.values()))
+    assert all(claims()[name].tested for of in LESSONS for name in of.claims)
 
 
 FEWEST = sorted(
@@ -67,25 +67,6 @@ def test_every_claim_holds_with_its_margin_and_the_stored_figures_are_todays(
     )
     assert found.tell.keys() == claim.tell.keys()
     assert found.tell == pytest.approx(figures.tell, abs=1e-3)
-
-
-@pytest.mark.parametrize("found", LESSONS, ids=lambda each: each.slug)
-def test_every_step_of_a_lesson_holds_and_says_what_is_computed(
-    bundled: Engine, found: Lesson
-) -> None:
-    assert all(each.holds for each in steps_of(bundled, found).values())
-    for number, step in enumerate(found.steps, 1):
-        looking = looking_at(bundled, found, number)
-        for text in (step.say, step.reveal, *([step.change.watch] if step.change else [])):
-            said = looking.fill(text)
-            assert said and "{" not in said
-        if step.question and step.question.kind == "choose":
-            assert looking.right(step.question) is not None
-        if step.question and step.question.kind == "number":
-            kind, truth = looking.truth(step.question)
-            low, high = looking.ends(step.question)
-            assert low <= float(truth) * (100 if kind == "share" else 1) <= high
-    assert all(claims()[name].tested for name in found.claims)
 
 
 def test_what_a_lesson_says_of_the_training_is_in_its_record(bundled: Engine) -> None:

@@ -10,11 +10,14 @@ from app.__main__ import run
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import offer_of
 from app.lessons.claims import figures_of
+from app.lessons.measured import stored
+from app.lessons.measuring import steps_of
 from app.lessons.notes import notes_of
 from app.lessons.records import Lesson
 from app.lessons.sheet import sheet
 from app.lessons.shelf import lesson, shelf
 from app.lessons.view import shown_by
+from app.lessons.whole import looking_at
 from bert_core.errors import InputError
 from tests.app.lessons.test_reading import LESSON
 
@@ -34,10 +37,25 @@ def pages(engine: Engine, found: Lesson) -> tuple[str, str]:
     return text.partition('class="page teacher"')[::2]  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("found", OURS, ids=lambda each: each.slug)
-def test_each_lesson_has_notes_and_a_sheet_that_keeps_the_answers_to_the_teacher(
+@pytest.mark.parametrize(
+    "found",
+    [pytest.param(each, id=each.slug, marks=pytest.mark.slow if each.slug == "reasons" else ())
+     for each in OURS],
+)  # fmt: skip
+def test_each_step_is_what_is_computed_and_the_sheet_keeps_the_answers_to_the_teacher(
     bundled: Engine, found: Lesson
 ) -> None:
+    for name, seen in steps_of(bundled, found).items():
+        assert seen.holds and seen.values.keys() == stored().steps[name].values.keys()
+    for number, step in enumerate(found.steps, 1):
+        looking = looking_at(bundled, found, number)
+        assert "{" not in looking.fill(step.change.watch if step.change else "")
+        if step.question and step.question.kind == "choose":
+            assert looking.right(step.question) is not None
+        if step.question and step.question.kind == "number":
+            kind, truth = looking.truth(step.question)
+            low, high = looking.ends(step.question)
+            assert low <= float(truth) * (100 if kind == "share" else 1) <= high
     notes = notes_of(found)
     assert notes is not None and found.minutes <= notes.minutes <= 60
     students, teacher = pages(bundled, found)
@@ -80,8 +98,9 @@ def test_what_a_model_without_the_head_cannot_show_is_said(headless_folder: Path
 
 
 def test_settings_of_a_step_are_not_among_its_texts(bundled: Engine) -> None:
-    shown = sheet(bundled, lesson("reasons"), SITE).decode()
-    assert "In winter the lake" in shown and ">occlusion<" not in shown
+    looking = looking_at(bundled, lesson("reasons"), 3)
+    assert looking.look.values["method"] == "occlusion"
+    assert [text for _, text in looking.given()] == ["In winter the lake is covered with [MASK]."]
 
 
 def test_notes_of_an_own_lesson_are_beside_it_and_faults_are_said(
