@@ -48,11 +48,7 @@ def named_heads(engine: Engine, values: Values, of_role: Callable[[str], Place])
         of_role: says which head has a role.
     """
 
-    def heads(kind: str, about: str) -> list[Place]:
-        if kind == "head":
-            return [of_role(about)]
-        text = str(values["text"])
-        return _drawn(engine, text, int(about), least=kind == "least")
+    heads = partial(_heads, engine, values, of_role)
 
     def written(name: str, value: object) -> object:
         found = NAMED.search(value) if isinstance(value, str) else None
@@ -70,12 +66,16 @@ def named_heads(engine: Engine, values: Values, of_role: Callable[[str], Place])
     return {name: written(name, value) for name, value in values.items()}  # type: ignore[misc]
 
 
-def _drawn(engine: Engine, text: str, count: int, *, least: bool) -> list[Place]:
-    """Return heads for a text: those that its answer needs least, or some at random."""
-    size = engine.provenance.layers, engine.provenance.heads
-    every = [(layer, head) for layer in range(size[0]) for head in range(size[1])]
-    if not least:
-        return random.Random(f"{count} {text}").sample(every, min(count, len(every)))
+def _heads(
+    engine: Engine, values: Values, of_role: Callable[[str], Place], kind: str, about: str
+) -> list[Place]:
+    """Return the head with a role, those that the answer needs least, or some at random."""
+    if kind == "head":
+        return [of_role(about)]
+    size, text = engine.provenance, str(values["text"])
+    every = [(layer, head) for layer in range(size.layers) for head in range(size.heads)]
+    if kind == "random":
+        return random.Random(f"{about} {text}").sample(every, min(int(about), len(every)))
     result = declared("xray").run(engine, {"text": text, "rank": True})
     effects = OF_HEADS["xray"]["effect"](result, "")
-    return sorted(every, key=lambda at: -float(effects[at]))[:count]
+    return sorted(every, key=lambda at: -float(effects[at]))[: int(about)]

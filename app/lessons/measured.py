@@ -96,7 +96,7 @@ def stored() -> Measured:
 def reference() -> Measured | None:
     """Return what was measured of a second model; None for an empty column."""
     path = reference_file()
-    found = _reference(path, path.stat().st_mtime_ns) if path.is_file() else None
+    found = read(path) if path.is_file() else None
     return found if found and found.weights else None
 
 
@@ -104,8 +104,3 @@ def reference_file() -> Path:
     """Return where the second column is: in the operator's folder, if there is one."""
     own = settings().lessons
     return (Path(own).expanduser() if own else FOLDER) / REFERENCE
-
-
-@cache
-def _reference(path: Path, _: int) -> Measured:
-    return read(path)

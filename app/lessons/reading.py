@@ -55,7 +55,8 @@ def record(kind: type[T], value: object, place: str) -> T:
     """
     try:
         text = json.dumps(_fields(value), default=str)
-        return _reader(kind).validate_json(text, strict=True)
+        reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]
+        return reader.validate_json(text, strict=True)
     except ValidationError as error:
         wrong = error.errors()[0]
         names = [place, *(str(at + 1 if isinstance(at, int) else at) for at in wrong["loc"])]

@@ -176,11 +176,6 @@ class Claim(OfFile):
         False
     )
 
-    @property
-    def tested(self) -> bool:
-        """Whether anything is claimed; otherwise it is counted for comparison, or has a role."""
-        return self.exact or self.chance is not None or bool(self.stated or self.against)
-
 
 @dataclass(frozen=True, slots=True)
 class Figures:

@@ -50,14 +50,12 @@ def lesson_links(lessons: Sequence[Lesson], address: str, **attributes: str) -> 
 
 def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
     """Write a text; a term unfolds where it stands, and with `see` leads to its page."""
-    parts: list[Html | str] = []
-    done = 0
-    for match in TERM.finditer(text):
-        parts += [visible(text[done : match.start()])]
-        name = match[2] or match[1]
-        parts.append(_term(match[1], name, among(glossary(), "term", name), see=see))
-        done = match.end()
-    return tag("div", *parts, visible(text[done:]), class_=kind)
+    first, *rest = TERM.split(text)
+    parts: list[Html | str] = [visible(first)]
+    for shown, named, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        name = named or shown
+        parts += [_term(shown, name, among(glossary(), "term", name), see=see), visible(after)]
+    return tag("div", *parts, class_=kind)
 
 
 def unmarked(text: str) -> str:
@@ -110,22 +108,19 @@ def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
     mine = f"you: {guess:g} {question.unit}".rstrip()
     its = f"{whose}: {looking.says(question)}"
 
-    def draw(width: int) -> Html:
-        panel = Panel((20, width - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
-        panel.span((low, high), (0, 1), class_="bx-svg-track")
-        for value, says, dy, class_ in (
-            (guess, mine, -20, "bx-svg-bar"),
-            (truth, its, 20, "bx-svg-mark"),
-        ):
-            panel.dot(value, 0.5, 8, class_=class_)
-            half = len(says) * _LETTER / 2
-            middle = min(max(panel.x(value), half), width - half)
-            panel.text(value, 0.5, says, middle - panel.x(value), dy, class_="bx-svg-middle")
-        return svg(width, _HIGH, *panel.drawn)
-
+    panel = Panel((20, NARROW - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
+    panel.span((low, high), (0, 1), class_="bx-svg-track")
+    for at, says, dy, class_ in (
+        (guess, mine, -20, "bx-svg-bar"),
+        (truth, its, 20, "bx-svg-mark"),
+    ):
+        panel.dot(at, 0.5, 8, class_=class_)
+        half = len(says) * _LETTER / 2
+        middle = min(max(panel.x(at), half), NARROW - half)
+        panel.text(at, 0.5, says, middle - panel.x(at), dy, class_="bx-svg-middle")
     rows = [("you", guess), (whose, truth)]
     alt = f"On a scale from {low} to {high} {question.unit}".rstrip() + f": {mine}, {its}."
-    drawing = draw(NARROW)  # its place is narrow on every screen
+    drawing = svg(NARROW, _HIGH, *panel.drawn)  # its place is narrow on every screen
     return Picture("guess", drawing, drawing, alt, listed(rows, ("who", "value")))
 
 
