@@ -20,12 +20,6 @@ from bert_core.bundled import bundled_folder
 LESSONS = [each for each in shelf().lessons.values() if not each.own]
 
 
-@pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
-    return open_engine()
-
-
 def test_the_stored_figures_are_those_of_all_claims_and_of_these_weights(bundled: Engine) -> None:
     kept = stored()
     assert kept.weights == bundled.provenance.fingerprint

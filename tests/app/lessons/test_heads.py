@@ -17,12 +17,6 @@ from bert_core.errors import InputError
 TEXTS = ("The dog sleeps.", "She sold the old car.")
 
 
-@pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
-    return open_engine()
-
-
 def claim(least: float, about: str = "previous") -> Claim:
     items = tuple((text,) for text in TEXTS)
     counts = (Condition((about,), least=least),)

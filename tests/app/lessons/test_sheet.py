@@ -25,12 +25,6 @@ OURS = [each for each in shelf().lessons.values() if not each.own]
 SITE = "http://192.168.1.20:8501"
 
 
-@pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
-    return open_engine()
-
-
 def pages(engine: Engine, found: Lesson) -> tuple[str, str]:
     text = html.unescape(sheet(engine, found, SITE).decode()).partition("</style>")[2]
     text = text.replace("\xa0", " ")  # which keeps a number and its % together
