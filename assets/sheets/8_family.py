@@ -81,7 +81,8 @@ for text, wanted in (("The capital of France is ___.", "paris"), ("She is afraid
     assert found == wanted, f"Expected “{wanted}”, found “{found}”. Is it read at the mask?"
 
 # %% [markdown]
-# Not graded: run the next cell. Which family saves parameters, which time, and which neither? Why does sharing layers save no time? What do the answers of `HERE` prove, and what not?
+# Not graded: run the next cell. Which family saves parameters, which time, and which neither? Why
+# does sharing layers save no time? What do the answers of `HERE` prove, and what not?
 
 # %%
 if __name__ == "__main__":
