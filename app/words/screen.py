@@ -49,6 +49,16 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """A chart that is turned with the mouse; only a page has it."""
+
+    name: Annotated[str, "of the chart on its page"]
+    figure: Annotated[Callable[[], Any], "makes the figure of plotly"]
+    alt: Annotated[str, "what it shows"]
+    table: Annotated[NumberRows, "the same in numbers"]
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """A table to export; a page has it in its Save menu."""
 
@@ -107,7 +117,7 @@ class Choice:
     above: Annotated["Callable[[str], Parts] | None", "draws what is above the widget"] = None
 
 
-Part = Html | Picture | Beside | Table | Rows | File | Drawn | Choice
+Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
 Parts = tuple[Part, ...]
 # What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
 # for the number that was clicked. Numbers come from a browser: any may come, and {} does nothing.

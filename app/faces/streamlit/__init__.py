@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from app.faces.streamlit.frame import Page, page_shell
     from app.faces.streamlit.guard import guarded
-    from app.faces.streamlit.show import show_html, show_picture, show_table
+    from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
     from app.faces.streamlit.state import set_text, text_box, undo_button
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "guarded",
     "page_shell",
     "set_text",
+    "show_chart",
     "show_html",
     "show_picture",
     "show_table",
@@ -30,7 +31,7 @@ __all__ = [
 _HOMES = {
     "frame": ("Page", "page_shell"),
     "guard": ("guarded",),
-    "show": ("show_html", "show_picture", "show_table"),
+    "show": ("show_chart", "show_html", "show_picture", "show_table"),
     "state": ("set_text", "text_box", "undo_button"),
 }
 

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from app.compat.streamlit import by_history
@@ -10,8 +11,10 @@ from app.faces.streamlit.components import PRESENT, show_markup, with_lessons
 from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet
-from app.words.pictures import Picture, Rows, figure, listed
+from app.words.pictures import Picture, Rows, figure, listed, numbers
 
+# Only the button that saves the picture: accidental panning or zooming would confuse a class.
+_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 # What is drawn on paper: a visitor may choose another theme than that of the system.
 _DARK = (
     "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); "
@@ -40,6 +43,18 @@ def show_style(*slugs: str) -> None:
 def show_picture(shown: Picture) -> None:
     """Show a picture with its words, its numbers and its files."""
     show_markup(figure(shown), key=f"picture-{shown.name}")
+
+
+def show_chart(fig: go.Figure, *, alt: str, table: Rows, key: str) -> None:
+    """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
+
+    Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
+    """
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    colour = st.get_option(f"theme.{theme}.textColor")  # Streamlit's own charts print in pale grey
+    fig.update_layout(font={"color": str(colour), "size": 16})
+    st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
+    show_html(numbers(table, key))
 
 
 def show_table(table: Rows, *, alt: str, key: str, title: str = "") -> None:

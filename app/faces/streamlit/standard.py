@@ -48,7 +48,7 @@ from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.picker import only_tabs
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.show import show_html, show_picture, show_table
+from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
 from app.words.blocks import Html, join, line, tag, visible
 from app.words.pictures import Picture
@@ -64,6 +64,7 @@ from app.words.screen import (
     Rows,
     Screen,
     Table,
+    Turned,
 )
 
 Values = dict[str, Any]
@@ -355,6 +356,8 @@ def _show(page: Page, part: Part) -> None:
             _choice(page, part)
         case Table():
             _table(part)
+        case Turned():
+            show_chart(part.figure(), alt=part.alt, table=part.table, key=part.name)
         case Rows(title, make, name, json):
             save_table(title, make, name, json=json)
         case File():

@@ -49,15 +49,18 @@ class SensesResult:
     similarity: Annotated[
         Floats, "(L + 1, N, N), cosines between the occurrences in the input and after every layer"
     ]
-    coordinates: Annotated[
-        Floats, "for each occurrence, its place in the plane of the two principal axes"
-    ]
-    shares: Annotated[tuple[float, ...], "of the variance, along each of the two axes"]
+    space: Annotated[Floats, "(N, 3), the occurrences on their three principal axes"]
+    shares: Annotated[tuple[float, ...], "of the variance, along each of the three axes"]
 
     @property
     def place(self) -> int:
         """The number of layers that the vectors shown have passed, 0 for the input."""
         return self.layer + 1
+
+    @property
+    def coordinates(self) -> Floats:
+        """For each occurrence, its place in the plane of the two principal axes."""
+        return self.space[:, :2]
 
     @cached_property
     def groups(self) -> tuple[int, ...]:

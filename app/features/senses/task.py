@@ -54,17 +54,17 @@ def senses(
     own = _vectors(engine, encodings, places)
 
     def compare() -> tuple[Tensor, Projection]:
-        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1])
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1], 3)
 
-    similarity, plane = PROCESSOR.run(compare, tokens=1)
+    similarity, space = PROCESSOR.run(compare, tokens=1)
     return SensesResult(
         word=word.strip(),
         sentences=sentences,
         occurrences=_occurrences(sentences, encodings, places),
         layer=layer,
         similarity=similarity.double().numpy(),
-        coordinates=plane.coordinates.numpy(),
-        shares=tuple(plane.shares.tolist()),
+        space=space.coordinates.numpy(),
+        shares=tuple(space.shares.tolist()),
     )
 
 

@@ -1,6 +1,7 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +11,15 @@ from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.panel import MIDDLE, Panel
 from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, picture, svg
-from app.words.screen import Beside, Screen
+from app.words.screen import Beside, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
 _ROUNDS = 40  # of moving marks apart
-_KINDS = 4  # of marks, by shape and colour; a fifth group looks like the first again
+_KINDS = 4
+_SYMBOLS = ("circle", "square", "diamond", "cross")
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in the style sheet
+"""Groups that differ in shape and colour; a fifth looks like the first again."""
 
 
 EXPLAINED = hint(
@@ -47,7 +51,7 @@ def plane(result: SensesResult) -> Picture:
         f"{each.label} ({x:.1f}, {y:.1f})"
         for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
     )
-    share = percent(sum(result.shares), 0, counted=True)
+    share = percent(sum(result.shares[:2]), 0, counted=True)
     return picture(
         "senses",
         lambda width: _plane(result, *((_WIDE, _HIGH) if width == WIDE else (NARROW, 300))),
@@ -63,7 +67,7 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     left, bottom, edge = 34, height - 30, _R + 4
     sides = (left + edge, width - edge), (edge, bottom - edge)
     panel = Panel.even(*sides, result.coordinates.tolist())
-    first, second = (percent(share, 0, counted=True) for share in result.shares)
+    first, second = (percent(share, 0, counted=True) for share in result.shares[:2])
     places = np.array([(panel.x(x), panel.y(y)) for x, y in result.coordinates.tolist()])
     free = apart(places, width=(left, width), height=bottom)
     frame = Panel.of_units(width, height)
@@ -139,6 +143,47 @@ def plane_table(result: SensesResult) -> Frame:
     )
 
 
+def space(result: SensesResult) -> Any:
+    """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
+    import plotly.graph_objects as go  # only a page draws it
+
+    fig = go.Figure()
+    for group in result.groups:
+        own = [n for n, each in enumerate(result.occurrences) if each.group == group]
+        x, y, z = result.space[own].T
+        fig.add_scatter3d(
+            x=x, y=y, z=z, mode="markers+text", name=f"group {group + 1}",
+            text=[result.occurrences[n].label for n in own], textposition="top center",
+            hoverinfo="text",
+            marker={"symbol": _SYMBOLS[group % _KINDS], "color": _COLOURS[group % _KINDS],
+                    "size": 7},
+        )  # fmt: skip
+    shares = (percent(share, 0, counted=True) for share in result.shares)
+    axes = {
+        f"{axis}axis": {"title": {"text": f"axis {n}: {share}"}, "showticklabels": False}
+        for n, (axis, share) in enumerate(zip("xyz", shares, strict=True), 1)
+    }
+    fig.update_layout(
+        scene={"aspectmode": "data", **axes}, height=460, margin={"l": 0, "r": 0, "t": 0, "b": 0}
+    )
+    return fig
+
+
+def space_table(result: SensesResult) -> Frame:
+    """List the occurrences with their coordinates on all three axes."""
+    table = plane_table(result).drop(columns="at")
+    table.insert(4, "axis 3", result.space[:, 2])
+    return table
+
+
+def describe_space(result: SensesResult) -> str:
+    """Describe the three axes in one sentence."""
+    share = percent(sum(result.shares), 0, counted=True)
+    return (
+        f"The {len(result.occurrences)} places on three axes, which show {share} of the variance."
+    )
+
+
 def sentences(result: SensesResult) -> Html:
     """Draw the numbered sentences with the word marked; each is linked to its marks."""
     groups = sorted({sentence.group for sentence in result.sentences})
@@ -196,10 +241,14 @@ def over_layers(result: SensesResult) -> Picture:
 
 def screen(result: SensesResult) -> Screen:
     """Say what is shown."""
+    turned = Turned("space", lambda: space(result), describe_space(result), space_table(result))
     return Screen(
         f"“{shortened(visible(result.word))}”: {headline(result)}",
         (Beside((plane(result),), (sentences(result),), (6, 5)),),
-        tabs={"Over the layers": lambda: (over_layers(result),)},
+        tabs={
+            "Over the layers": lambda: (over_layers(result),),
+            "In 3-D": lambda: (turned,),
+        },
         answer=small_headline(headline(result), EXPLAINED),
         asked=(EXPLAINED,),
     )

@@ -48,7 +48,7 @@ import sys
 from app.__main__ import run
 for arguments in {asked!r}:
     assert run(arguments) == 0
-    heavy = {{"fastapi", "streamlit", "gradio", "requests", "pandas"}}
+    heavy = {{"fastapi", "streamlit", "gradio", "plotly", "requests", "pandas"}}
     assert not heavy & sys.modules.keys(), arguments
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
