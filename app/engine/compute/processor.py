@@ -2,8 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -42,7 +43,7 @@ class Processor:
     """
 
     def __init__(self, threads: int, runs: int) -> None:
-        self._threads = threads
+        self.threads = threads
         self._shares = runs
         self._taken = 0
         self._queue = FairQueue[None]()  # what it serves are seconds
@@ -56,13 +57,12 @@ class Processor:
         """Passes that wait for their turn."""
         return len(self._queue.waiting)
 
-    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
-        """Wait for a turn, then run `work` in inference mode on its share of the threads.
+    @contextmanager
+    def turn(self, tokens: int) -> Iterator[int]:
+        """Wait for a turn, and have it for the block; yield its number of threads.
 
         Args:
-            work: the computation; it must not call `run` itself.
             tokens: of all rows of the batch together.
-            training: run it with gradients instead.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -73,8 +73,7 @@ class Processor:
         begin = time.monotonic()
         try:
             visit.tell(None)
-            threads = min(self._threads * shares, max(self._threads, _MOST_THREADS))
-            return self._pool.submit(self._compute, work, threads, training).result()
+            yield min(self.threads * shares, max(self.threads, _MOST_THREADS))
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)
@@ -84,14 +83,28 @@ class Processor:
                 self._queue.served[visit.name] = start + took
                 self._change.notify_all()
 
-    def _compute(self, work: Callable[[], T], threads: int, training: bool) -> T:
-        """Do the work in a thread of the pool; PyTorch keeps the thread count per thread."""
-        torch.set_num_threads(threads)
-        try:
-            with torch.inference_mode(not training):
-                return work()
-        finally:
-            torch.set_num_threads(self._threads)  # new threads start with the last number set
+    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
+        """Run `work` in inference mode, in a turn and on its share of the threads.
+
+        Args:
+            work: the computation; it must not call `run` itself.
+            tokens: of all rows of the batch together.
+            training: run it with gradients instead.
+
+        Raises:
+            InputError: the visitor has used up what it may use.
+        """
+
+        def compute() -> T:
+            torch.set_num_threads(threads)  # PyTorch keeps their number per thread
+            try:
+                with torch.inference_mode(not training):
+                    return work()
+            finally:
+                torch.set_num_threads(self.threads)  # new threads start with the last number set
+
+        with self.turn(tokens) as threads:
+            return self._pool.submit(compute).result()
 
     def _take(self, visit: Visit, *, long: bool) -> tuple[int, float]:
         """Wait for a free share and take it; a long input with no competitors takes them all.
