@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Any, TypeVar
 
 from app.engine.compute.visitor import LimitError
@@ -50,7 +51,7 @@ class Cache:
     ) -> None:
         self.limit, self._most, self._least = limit, most, least
         self._lasts, self._clock = lasts, clock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.held = 0
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
         self._under_way: dict[Hashable, Future[Any]] = {}
@@ -68,12 +69,8 @@ class Cache:
         """
         while True:
             with self._lock:
-                self._drop()
-                kept = self._kept.get(key)
-                if kept is not None:
-                    kept.used = self._clock()
-                    self._kept.move_to_end(key)
-                    found: T = kept.made
+                found: T | None = self.find(key)
+                if found is not None:
                     return found
                 slot = self._under_way.get(key)
                 mine = slot is None
@@ -84,6 +81,29 @@ class Cache:
             with suppress(CancelledError):  # then it is someone else's turn to do the work
                 shared: T = slot.result()
                 return shared
+
+    def find(self, key: Hashable) -> Any:
+        """Return what is kept for a key; None if there is nothing."""
+        with self._lock:
+            self._drop()
+            kept = self._kept.get(key)
+            if kept is None:
+                return None
+            kept.used = self._clock()
+            self._kept.move_to_end(key)
+            return kept.made
+
+    def keep(self, made: object, weight: int, key: Hashable = None) -> Hashable:
+        """Keep what is made already; return its key, a random one if none is given."""
+        key = key or token_urlsafe(12)
+        with self._lock:
+            if key in self._kept:
+                self.held -= self._kept.pop(key).weight
+            if weight <= self.limit or self._least:
+                self._kept[key] = _Kept(made, weight, self._clock())
+                self.held += weight
+            self._drop()
+        return key
 
     def drop(self, key: Hashable, made: object) -> bool:
         """Drop a result unless it has been replaced; return whether it was there."""
@@ -130,10 +150,8 @@ class Cache:
             raise
         with self._lock:
             del self._under_way[key]
-            if size and (weight <= self.limit or self._least):
-                self._kept[key] = _Kept(made, weight, self._clock())
-                self.held += weight
-            self._drop()
+            if size:
+                self.keep(made, weight, key)
         slot.set_result(made)
         return made
 
