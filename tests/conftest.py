@@ -10,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,15 +232,21 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
+    from app.data.samples import sample
+    from app.data.tables import Table
     from app.engine.models import Engine
     from app.faces.recorded.writing import record
     from app.lessons.measured import stored
+
+    def few(table: Table) -> Table:
+        return replace(table, rows=table.rows[:12])
 
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
         patched.setattr(
             "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
         )
+        patched.setattr("app.features.data.task.sample", lambda name: few(sample(name)))
         return record(Engine(str(model)), folder, date, lambda _: None)
 
 

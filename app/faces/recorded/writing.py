@@ -85,15 +85,15 @@ def _write(
     model, in_lab = engine.provenance, digests(more, lab=True) if more else {}
     recording = Recording(all_entries(opened), model, date, lessons, digests(more), in_lab)
     readme = _README.format(
-        site=SITE, number=len(recording.entries), pages=len(recording.features), date=date,
+        site=SITE, number=len(recording.entries), pages=len(recording.pages), date=date,
         model=plain(model.name), fingerprint=model.fingerprint,
     )  # fmt: skip
     files = {"README.md": readme.encode()} | more
     files["index.html"] = home_page(recording, opened)
-    for row in recording.features:
-        for entry in recording.of(row):
+    for rows in recording.pages.values():
+        for entry in rows:
             files[f"{entry.place}.html"] = example_page(engine, recording, entry)
-        say(f"{row.title}: {len(recording.of(row))}")
+        say(f"{rows[0].feature.title}: {len(rows)}")
     for lesson in lessons:
         files[f"{lesson_place(lesson)}.html"] = lesson_file(engine, recording, lesson)
     say(f"Lessons: {len(lessons)}")
