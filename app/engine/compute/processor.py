@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from app.engine.compute.fair import FairQueue, Waiting
+from app.engine.compute.fair import FairQueue
 from app.engine.compute.visitor import ALLOWANCES, Visit, current_visit
 from app.engine.counted import TURNS
 from app.settings import settings
@@ -116,9 +116,16 @@ class Processor:
             own = self._queue.join(visit.name, None)
             try:
                 patience = _UNNOTICED if visit.told else None
-                while not self._change.wait_for(lambda: self._is_next(own), patience):
+                while not self._change.wait_for(
+                    lambda: self._taken < self._shares and own is self._queue.first(), patience
+                ):
                     patience = _TELL_EVERY
-                    self._tell(visit, self._taken + self._queue.before(own))
+                    before = self._taken + self._queue.before(own)
+                    self._change.release()  # so that the others are not held up
+                    try:
+                        visit.tell(before)
+                    finally:
+                        self._change.acquire()
                 start = self._queue.begin(own)
             finally:
                 self._queue.leave(own)
@@ -127,17 +134,6 @@ class Processor:
             shares = self._shares if long and alone else 1
             self._taken += shares
             return shares, start
-
-    def _tell(self, visit: Visit, before: int) -> None:
-        """Tell a visitor how many are before it, without holding up the others."""
-        self._change.release()
-        try:
-            visit.tell(before)
-        finally:
-            self._change.acquire()
-
-    def _is_next(self, own: Waiting[None]) -> bool:
-        return self._taken < self._shares and own is self._queue.first()
 
 
 # One per process, not one per engine: the processor is the scarce resource.

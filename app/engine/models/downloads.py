@@ -129,10 +129,6 @@ class Downloads:
             job.begin(partial(self._work, job), "download")
         return ticket
 
-    def under_way(self) -> int:
-        """Return the number of downloads in progress."""
-        return len(self._jobs)
-
     def _admit(self, plan: DownloadPlan) -> _Download:
         """Register a new download if the limits allow it; the caller holds the lock."""
         if len(self._jobs) >= _AT_ONCE:

@@ -2,7 +2,7 @@
 
 from app.engine.models.engine import Engine
 from app.engine.models.facts import offered_facts
-from app.engine.models.fit import notices, remarks
+from app.engine.models.fit import remarks
 from app.engine.models.store import open_engine
 from app.engine.models.usable import offered, usable
 from app.settings import settings
@@ -36,8 +36,3 @@ def second_model(engine: Engine, name: str, *needs: str) -> Engine:
             f"this server keeps at most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
         )
     return open_engine(offer)
-
-
-def second_notices(name: str) -> tuple[str, ...]:
-    """Return what must be known before any answer of a second model."""
-    return notices(offered_facts(offered(name, BESIDE)), "The second model")

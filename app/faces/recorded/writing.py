@@ -9,7 +9,7 @@ from app.engine.models import Engine
 from app.faces.paper.page import style
 from app.faces.recorded.drawing import SITE, Recording, home, lesson_page, lesson_place, menu, page
 from app.faces.recorded.entries import Entry, all_entries, results
-from app.faces.recorded.live import MANIFEST, digests, icon, live_files
+from app.faces.recorded.live import ICON, MANIFEST, digests, live_files
 from app.faces.recorded.playing import played
 from app.lessons.records import Lesson
 from app.lessons.shelf import in_order
@@ -135,7 +135,7 @@ def _file(
         header=menu(recording, root, here),
         script=_script(live),
         manifest=f"{root}{MANIFEST}" if live else "",
-        icon=icon(),
+        icon=ICON.read_bytes(),
     )
 
 
