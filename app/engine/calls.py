@@ -15,7 +15,7 @@ from app.engine.compute.desk import DESK, BusyError
 from app.engine.compute.visitor import ALLOWANCES, LimitError, Visit, visiting
 from app.engine.counted import count_refusal
 from app.log import cause
-from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
+from bert_core.errors import BertError, DownloadError
 
 T = TypeVar("T")
 
@@ -24,8 +24,7 @@ _STATUSES: tuple[tuple[type[BertError], HTTPStatus], ...] = (  # the first that 
     (LimitError, HTTPStatus.TOO_MANY_REQUESTS),
     (BusyError, HTTPStatus.SERVICE_UNAVAILABLE),
     (DownloadError, HTTPStatus.SERVICE_UNAVAILABLE),
-    (InputError, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (CheckpointError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (BertError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 
 
