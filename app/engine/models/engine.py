@@ -359,22 +359,6 @@ class Engine:
 
         return PROCESSOR.run(run, tokens=input_ids.numel())
 
-    def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
-        """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
-
-        Raises:
-            InputError: the input is longer than the model reads.
-        """
-        input_ids, token_type_ids, attention_mask = self._collate([encoding])
-        model = self.model(BertModel)
-
-        def run() -> tuple[Tensor, Tensor]:
-            states = model.run(input_ids, token_type_ids, attention_mask).hidden_states or ()
-            query, key, _ = model.encoder.layer_at(layer).attention.self.project(states[layer])
-            return query[0].cpu(), key[0].cpu()
-
-        return PROCESSOR.run(run, tokens=input_ids.numel())
-
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
         """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
