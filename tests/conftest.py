@@ -234,9 +234,11 @@ def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
     from app.data.samples import sample
     from app.data.tables import Table
+    from app.engine.compute.background import Background
     from app.engine.models import Engine
     from app.faces.recorded.writing import record
     from app.lessons.measured import stored
+    from bert_core.analysis.head_statistics import fixed_texts
 
     def few(table: Table) -> Table:
         return replace(table, rows=table.rows[:12])
@@ -247,7 +249,13 @@ def recorded(model: Path, folder: Path, date: str) -> int:
             "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
         )
         patched.setattr("app.features.data.task.sample", lambda name: few(sample(name)))
-        return record(Engine(str(model)), folder, date, lambda _: None)
+        # Measuring all heads and training for the lab's page are in other tests.
+        patched.setattr("app.features.atlas.task.MEASURED", Background())
+        patched.setattr("app.features.atlas.task.fixed_texts", lambda: fixed_texts()[:20])
+        engine = Engine(str(model))
+        weights = engine.provenance.fingerprint
+        patched.setattr("app.features.lab.task_finetune.weights_of", lambda _: weights)
+        return record(engine, folder, date, lambda _: None)
 
 
 # -- several processes -----------------------------------------------------------------------------
