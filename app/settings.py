@@ -7,6 +7,7 @@ site does not start.
 import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
@@ -14,9 +15,12 @@ from functools import lru_cache
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from bert_core.errors import ConfigError
+
+T = TypeVar("T")
 
 # The root of the checkout, which contains `pages/` and `assets/`.
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,9 +147,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
 VARIABLES = tuple(_PREFIX + name for name in _DECLARED)
 _READ = (*VARIABLES, "SPACE_HOST")  # the environment variables of the site
 
-_ON = frozenset({"on", "yes", "true", "1"})
-_OFF = frozenset({"off", "no", "false", "0"})
-_LOCAL = frozenset({"local"})
+_SWITCH = {True: ("on", "yes", "true", "1"), False: ("off", "no", "false", "0")}
 _HOST = re.compile(r"(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _STORE = re.compile(
     r"rediss?://(?:[^@/?#\s]*@)?(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?"
@@ -170,6 +172,13 @@ class Visitors(Enum):
     NONE = "off"
     LOCAL = "at this machine"
     ALL = "on"
+
+
+_VISITORS = {
+    Visitors.ALL: _SWITCH[True],
+    Visitors.NONE: _SWITCH[False],
+    Visitors.LOCAL: ("local",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,27 +256,13 @@ def _hosts(name: str) -> tuple[str, ...]:
     return found
 
 
-def _visitors(name: str, default: Visitors) -> Visitors:
+def _one_of(name: str, words: Mapping[T, Sequence[str]], default: T) -> T:
+    """Read one of some values, each of which has words of its own."""
     value = _value(name).lower()
-    uses = {Visitors.ALL: _ON, Visitors.NONE: _OFF, Visitors.LOCAL: _LOCAL}
-    found = [use for use, words in uses.items() if value in words]
+    found = [each for each, known in words.items() if value in known]
     if value and not found:
-        raise _refusal(name, "on, off or local")
+        raise _refusal(name, " or ".join(known[0] for known in words.values()))
     return found[0] if found else default
-
-
-def _switch(name: str, default: bool = False) -> bool:
-    value = _value(name).lower()
-    if value not in _ON | _OFF | {""}:
-        raise _refusal(name, "on or off")
-    return value in _ON if value else default
-
-
-def _choice(name: str, words: tuple[str, ...]) -> str:
-    value = _value(name).lower() or words[0]
-    if value not in words:
-        raise _refusal(name, " or ".join(words))
-    return value
 
 
 def _key(name: str) -> str:
@@ -331,7 +326,7 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
     Each pass gets half the cores, so that two visitors can compute at the same time. If each used
     all cores, threads would wait for each other (measured: three times slower on two busy cores).
     """
-    public = _switch("BERT_EXPLORER_PUBLIC")
+    public = _one_of("BERT_EXPLORER_PUBLIC", _SWITCH, False)
     usual = Visitors.NONE if public else Visitors.LOCAL
     threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)
     return Settings(
@@ -343,8 +338,8 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         ),
         models=_number("BERT_EXPLORER_KEEP", 4),
         model_bytes=_number("BERT_EXPLORER_MEMORY", 4_096) * 2**20,
-        hub=Visitors.NONE if public else _visitors("BERT_EXPLORER_HUB", usual),
-        links=_visitors("BERT_EXPLORER_LINKS", usual),
+        hub=Visitors.NONE if public else _one_of("BERT_EXPLORER_HUB", _VISITORS, usual),
+        links=_one_of("BERT_EXPLORER_LINKS", _VISITORS, usual),
         download_bytes=_number("BERT_EXPLORER_DOWNLOAD", 2_048) * 2**20,
         disk_bytes=_number("BERT_EXPLORER_DISK", 10_240) * 2**20,
         downloads=_value("BERT_EXPLORER_CACHE"),
@@ -356,11 +351,11 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         key=_key("BERT_EXPLORER_KEY"),
         shared=_store("BERT_EXPLORER_SHARED"),
         drain=_number("BERT_EXPLORER_DRAIN", 0, 600, 0),
-        metrics=_switch("BERT_EXPLORER_METRICS"),
-        log_json=_choice("BERT_EXPLORER_LOG", ("lines", "json")) == "json",
-        lab=_switch("BERT_EXPLORER_LAB", not public),
+        metrics=_one_of("BERT_EXPLORER_METRICS", _SWITCH, False),
+        log_json=_one_of("BERT_EXPLORER_LOG", {True: ("json",), False: ("lines",)}, False),
+        lab=_one_of("BERT_EXPLORER_LAB", _SWITCH, not public),
         lessons=_value("BERT_EXPLORER_LESSONS"),
-        classes=_switch("BERT_EXPLORER_CLASSES", True),
+        classes=_one_of("BERT_EXPLORER_CLASSES", _SWITCH, True),
         rooms=_number("BERT_EXPLORER_ROOMS", 6 if public else 20),
         members=_number("BERT_EXPLORER_MEMBERS", 100),
         hours=_number("BERT_EXPLORER_HOURS", 3, 24),
@@ -415,7 +410,7 @@ def check_settings() -> None:
             sys.stderr.write(f"{name} is ignored: there is no such setting.{meant}\n")
     found = settings()
     for name in ("BERT_EXPLORER_MODELS", "BERT_EXPLORER_HUB"):
-        if found.public and _value(name).lower() not in _OFF | {""}:
+        if found.public and _value(name).lower() not in ("", *_SWITCH[False]):
             raise _refusal(
                 name,
                 "nothing, because a public site (BERT_EXPLORER_PUBLIC) has only "

@@ -29,6 +29,7 @@ const DISTIL_HEAD = { vocab_transform: "cls.predictions.transform.dense",
 const KEYS = { hidden_size: "dim", num_hidden_layers: "n_layers", num_attention_heads: "n_heads",
   intermediate_size: "hidden_dim", hidden_act: "activation" };
 const WORDPIECE = /^((Bert|DistilBert|Electra)Tokenizer(Fast)?|PreTrainedTokenizerFast|TokenizersBackend)$/;
+const ANY_CLASS = /^(PreTrainedTokenizerFast|TokenizersBackend)$/;
 const ENTRIES = { fewest: 600, part: 20 }; // of a vocabulary that reads a script
 
 /** Return BERT's name of a parameter. */
@@ -298,6 +299,10 @@ async function vocabulary(by, config, stated) {
     }
     listed = [...listed, ...whole.added_tokens ?? []];
     own = whole.normalizer ?? {};
+    if (own.type !== "BertNormalizer" || own.clean_text === false ||
+      whole.pre_tokenizer?.type !== "BertPreTokenizer") {
+      throw new Refusal("tokenizer.json cleans or splits texts in another way than BERT.");
+    }
   } else pieces = (await text(by, "vocab.txt")).replace(/\r?\n$/, "").split(/\r?\n/);
   const last = new Map(pieces.map((piece, id) => [piece, id])); // of equal lines, as in Python
   pieces = Array.from(pieces, (piece, id) => (piece && last.get(piece) === id ? piece : `[row ${id}]`));
@@ -308,9 +313,14 @@ async function vocabulary(by, config, stated) {
   const lost = SPECIAL.filter((each) => !pieces.includes(each));
   if (lost.length) throw new Refusal(`The vocabulary has no ${lost.join(", ")}; it is none of a BERT.`);
   await plain(by, switches, listed);
-  const lower = switches.do_lower_case ?? own.lowercase ?? true;
-  const accents = switches.strip_accents ?? own.strip_accents ?? null;
-  const chinese = switches.tokenize_chinese_chars ?? own.handle_chinese_chars ?? true;
+  const told = own.type && ANY_CLASS.test(name) ? {} : switches; // then tokenizer.json counts alone
+  const lower = told.do_lower_case ?? own.lowercase ?? true;
+  if (!lower && told.do_lower_case == null && Object.keys(told).length) { // transformers lower-cases
+    throw new Refusal("tokenizer.json keeps capitals, and tokenizer_config.json does not say " +
+      "do_lower_case. Make the two agree.");
+  }
+  const accents = told.strip_accents ?? own.strip_accents ?? null;
+  const chinese = told.tokenize_chinese_chars ?? own.handle_chinese_chars ?? true;
   if ((accents ?? lower) !== lower || !chinese) {
     throw new Refusal("The tokenizer of this model keeps accents, or joins Chinese characters, in a way " +
       "that the browser does not.");

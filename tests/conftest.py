@@ -10,6 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,16 +232,30 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
+    from app.data.samples import sample
+    from app.data.tables import Table
+    from app.engine.compute.background import Background
     from app.engine.models import Engine
     from app.faces.recorded.writing import record
     from app.lessons.measured import stored
+    from bert_core.analysis.head_statistics import fixed_texts
+
+    def few(table: Table) -> Table:
+        return replace(table, rows=table.rows[:12])
 
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
         patched.setattr(
             "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
         )
-        return record(Engine(str(model)), folder, date, lambda _: None)
+        patched.setattr("app.features.data.task.sample", lambda name: few(sample(name)))
+        # Measuring all heads and training for the lab's page are in other tests.
+        patched.setattr("app.features.atlas.task.MEASURED", Background())
+        patched.setattr("app.features.atlas.task.fixed_texts", lambda: fixed_texts()[:20])
+        engine = Engine(str(model))
+        weights = engine.provenance.fingerprint
+        patched.setattr("app.features.lab.task_finetune.weights_of", lambda _: weights)
+        return record(engine, folder, date, lambda _: None)
 
 
 # -- several processes -----------------------------------------------------------------------------

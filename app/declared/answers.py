@@ -9,8 +9,9 @@ from app.declared.tasks import Declared
 from app.engine.compute.visitor import current_visit
 from app.engine.counted import counted
 from app.engine.models import Engine, Provenance, offers, open_engine
+from app.engine.models.facts import offered_facts
 from app.engine.models.fit import notices, remarks
-from app.engine.models.second import second_notices
+from app.engine.models.second import BESIDE
 from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
 from app.words.screen import Report
@@ -84,4 +85,5 @@ def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
 def on_second(found: Declared, given: Mapping[str, object]) -> tuple[str, ...]:
     """Return what must be known about the second model that a task was given."""
     names = (given.get(each.name) for each in found.parameters if each.field.model)
-    return tuple(says for name in names if name for says in second_notices(str(name)))
+    every = (offered_facts(offered(name, BESIDE)) for name in names if name)
+    return tuple(says for facts in every for says in notices(facts, "The second model"))

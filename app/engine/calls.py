@@ -15,7 +15,7 @@ from app.engine.compute.desk import DESK, BusyError
 from app.engine.compute.visitor import ALLOWANCES, LimitError, Visit, visiting
 from app.engine.counted import count_refusal
 from app.log import cause
-from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
+from bert_core.errors import BertError, DownloadError
 
 T = TypeVar("T")
 
@@ -24,8 +24,7 @@ _STATUSES: tuple[tuple[type[BertError], HTTPStatus], ...] = (  # the first that 
     (LimitError, HTTPStatus.TOO_MANY_REQUESTS),
     (BusyError, HTTPStatus.SERVICE_UNAVAILABLE),
     (DownloadError, HTTPStatus.SERVICE_UNAVAILABLE),
-    (InputError, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (CheckpointError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (BertError, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 
 
@@ -55,12 +54,7 @@ class Refusal(Exception):
 
 
 def refused(error: Exception) -> Refusal:
-    """Say why a call has no answer.
-
-    Errors of `bert_core` are written for people. Everything else is our bug: the caller gets an
-    apology with a number, and the log gets the same number with its `cause`, without the
-    exception's own message, which may quote what the visitor typed.
-    """
+    """Say why a call has no answer; errors of `bert_core` are written for people."""
     if isinstance(error, Refusal):
         return error
     for kind, status in _STATUSES:
@@ -68,13 +62,20 @@ def refused(error: Exception) -> Refusal:
             count_refusal(status)
             return Refusal(status, str(error), getattr(error, "seconds", 0))
     count_refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, apology(error))
+
+
+def apology(error: Exception) -> str:
+    """Return what a visitor gets to read of a bug of ours: a number, which the log has, too.
+
+    The log gets the `cause`, not the exception's own message, which may quote what was typed.
+    """
     number = secrets.token_hex(4)
     _LOG.error("error %s: %s", number, cause(error))
-    says = (
+    return (
         f"Sorry, something went wrong on our side. It is logged as {number}, without your text. "
         "Try another text."
     )
-    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, says)
 
 
 def check(visit: Visit, *, count: bool) -> None:

@@ -10,12 +10,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
-
-if TYPE_CHECKING:
-    from app.declared import Declared, Parameter
 
 LISTED = Path(__file__).with_name("terminal.json")  # the descriptions of the tasks; see `listed`
 
@@ -116,15 +113,14 @@ def listed() -> list[dict[str, Any]]:
             "task": each.feature.slug,
             "see": each.feature.see,
             "about": f"{each.about} {each.feature.beware}",
-            "values": [as_option(one) for one in _in_order(each)],
+            "values": [
+                *map(as_option, each.typed),
+                *(as_option(one) for one in each.parameters if not one.required),
+            ],
             "answer": all_meanings(each.result),
         }
         for each in all_declared()
     ]
-
-
-def _in_order(task: "Declared") -> list["Parameter"]:
-    return [*task.typed, *(each for each in task.parameters if not each.required)]
 
 
 def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:

@@ -84,8 +84,10 @@ class Rooms:
             raise RoomError("closed", "A class needs the cookie of this site. Allow it and reload.")
         if (mine := self.owned(owner)) is not None:
             return mine
+        while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self.codes:
+            pass
         room = Room(
-            code=self._new_code(), key=secrets.token_urlsafe(24), network=network,
+            code=code, key=secrets.token_urlsafe(24), network=network,
             owners=frozenset({owner}), lesson=lesson, title=title,
         )  # fmt: skip
         seconds, most = found.hours * _HOUR, (found.rooms, max(1, found.rooms // 2))
@@ -100,7 +102,7 @@ class Rooms:
                 f"This site takes {found.rooms} and half of them from one address. Try again "
                 "later, or end one.",
             )
-        self._later(seconds + 1, self.sweep)
+        self._later(seconds + 1, self._rooms.sweep)
         return room
 
     def known(self, code: str) -> Room | None:
@@ -160,19 +162,10 @@ class Rooms:
         with _reaching():
             self._rooms.drop(code)
 
-    def sweep(self) -> None:
-        """End the rooms whose time is over."""
-        self._rooms.sweep()
-
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes of all rooms."""
         return tuple(self._rooms.known())
-
-    def _new_code(self) -> str:
-        while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self.codes:
-            pass
-        return code
 
 
 @contextmanager

@@ -108,16 +108,13 @@ def sideways(wide: Html, label: str) -> Html:
     return tag("div", wide, class_="bx-sideways", tabindex=0, role="region", aria_label=label)
 
 
-def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
-    """Draw facts, each as a name and its value.
-
-    `class_` is "bx-plan" for a fact a line, "bx-facts" for one quiet line.
-    """
+def facts(rows: Facts, label: str) -> Html:
+    """Draw facts, each as a name and its value."""
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
         for name, value in rows
     ]
-    return tag("ul", *items, class_=class_, aria_label=label)
+    return tag("ul", *items, class_="bx-plan", aria_label=label)
 
 
 def share_bar(share: float) -> Html:

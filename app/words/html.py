@@ -196,7 +196,13 @@ def document(
     if icon:
         drawn = b64encode(icon).decode()
         linked += f'<link rel="icon" type="image/svg+xml" href="data:image/svg+xml;base64,{drawn}">'
-    policy = _policy(script, live=live or bool(manifest))
+    # No script runs except this one, which its digest names; a live page also runs and reads what
+    # its own site has.
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    own = f"'sha256-{digest}'" if script else "'none'"
+    policy = _POLICY.format(own)
+    if live or manifest:
+        policy = _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'") + _LIVE
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -218,16 +224,6 @@ def framed(page: bytes, title: str) -> Html:
         'sandbox="allow-scripts allow-downloads" '
         'style="width: 100%; height: 40rem; border: 0; resize: vertical"></iframe>'
     )
-
-
-def _policy(script: str, *, live: bool) -> str:
-    """Return what a kept page may do: no script runs except this one, which its digest names.
-
-    A live page also runs and reads what its own site has.
-    """
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    own = f"'sha256-{digest}'" if script else "'none'"
-    return _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'" if live else own) + _LIVE * live
 
 
 def stylesheet(css: str) -> Html:

@@ -83,15 +83,11 @@ class Panel:
             tag("line", x1=left, x2=right, y1=units(self.y(y)), y2=units(self.y(y)), **look)
         )
 
-    def post(self, x: float, ys: Ends | None = None, reach: float = 0, **look: Look) -> None:
-        """Draw a vertical line, from bottom to top or between two numbers; see `level`.
-
-        `reach` is by how many units it is longer at both ends.
-        """
+    def post(self, x: float, ys: Ends | None = None, **look: Look) -> None:
+        """Draw a vertical line, from bottom to top or between two numbers; see `level`."""
         low, high = (self.y(y) for y in ys or self.ys)
-        place, ends = units(self.x(x)), {"y1": units(low + reach), "y2": units(high - reach)}
-        look = look or {"class_": "bx-svg-grid"}
-        self.drawn.append(tag("line", x1=place, x2=place, **ends, **look))
+        place, look = units(self.x(x)), look or {"class_": "bx-svg-grid"}
+        self.drawn.append(tag("line", x1=place, x2=place, y1=units(low), y2=units(high), **look))
 
     def span(
         self,

@@ -46,7 +46,7 @@ from bert_core.text.vocabulary import (
 ROLES = ("cls", "sep", "pad", "unk", "mask")
 WORDPIECE = "WordPiece"
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
-_BASIC = "do_basic_tokenize"
+_BASIC, _STRIP = "do_basic_tokenize", "strip_accents"
 _SWITCHES = [_BASIC, *SWITCHES]  # that may be set
 
 
@@ -320,17 +320,20 @@ def _obey_switches(found: _Found, document: dict[str, Any]) -> bool:
         if settings.get(key, expected) != expected:
             refuse(path, key, settings[key], repr(expected))
     whole, basic = found.document is not None, True
-    document["normalizer"] = dict(document["normalizer"])
+    does = document["normalizer"] = dict(document["normalizer"])
     for switch in _SWITCHES:
         value = settings.get(switch)
-        if value is None:
-            continue
-        if not isinstance(value, bool):
+        if value is not None and not isinstance(value, bool):
             refuse(path, switch, value, "true or false")
         if whole and (switch == _BASIC or found.folder.any_class):
             continue  # the whole description counts
         if switch == _BASIC:
-            basic = value
-        else:
-            document["normalizer"][SWITCHES[switch]] = value
+            basic = value is not False
+        elif value is not None or (switch == _STRIP and switch in settings):
+            does[SWITCHES[switch]] = value
+        elif whole and settings:  # `transformers` takes the default of BERT's class
+            value, default = does[SWITCHES[switch]], switch != _STRIP or does["lowercase"]
+            if value not in (None, default):
+                expected = f"{json.dumps(value)}, as in {TOKENIZER_NAME}; make the two agree"
+                refuse(path, switch, None, expected)
     return basic

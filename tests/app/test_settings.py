@@ -53,8 +53,8 @@ REFUSED = {
         NUMBERS, (["0", "-1", "two", "1.5", "1e3", "٣", "9" * 5_000, "0x10"], "a whole number")
     ),
     "HOSTS": (["https://a.example", "a.example/b", "*", "a b", "a:b", "ä.example"], "names such"),
-    "HUB": (["everybody"], "on, off"),
-    "LINKS": (["everybody"], "on, off"),
+    "HUB": (["everybody"], "on or off or local"),
+    "LINKS": (["everybody"], "on or off or local"),
     "METRICS": (["maybe"], "on or off"),
     "PUBLIC": (["perhaps"], "on or off"),
 }

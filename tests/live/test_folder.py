@@ -182,13 +182,33 @@ def test_what_does_not_fit_is_refused_in_words(node: Node, tmp_path: Path, numbe
     assert says in node("open", folder=str(folder))["refused"]
 
 
-def test_a_tokenizer_in_one_file_is_read(node: Node, bundled: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "settings", "refused"),
+    [
+        ({}, {}, ""),
+        ({"clean_text": False}, {}, "cleans or splits"),
+        ({"type": "Lowercase"}, {}, "cleans or splits"),
+        ({"lowercase": False}, {"tokenizer_class": "BertTokenizer"}, "does not say do_lower_case"),
+    ],
+)
+def test_a_tokenizer_in_one_file_is_read(
+    node: Node,
+    bundled: Engine,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    settings: dict[str, Any],
+    refused: str,
+) -> None:
     folder = saved(tmp_path / "model", "BertForMaskedLM")
+    transformers.BertTokenizer.from_pretrained(folder).save_pretrained(folder)
     (folder / "vocab.txt").unlink()
-    entries = {piece: number for number, piece in enumerate(VOCABULARY)}
-    told = {"model": {"type": "WordPiece", "vocab": entries}, "normalizer": {"lowercase": True}}
-    (folder / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
-    assert "says" in node("open", folder=str(folder))
+    whole = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    whole["normalizer"] |= changes
+    _beside(tokenizer=whole, tokenizer_config=settings)(folder)
+    opened = node("open", folder=str(folder))
+    if refused:
+        assert refused in opened["refused"]
+        return
     (found,) = node("ask", rows=[("tokenizer", {"text": "The CAT"})], folder=True)
     assert found["answer"]["columns"]["tokens"][1:-1] == ["the", "cat"]
 

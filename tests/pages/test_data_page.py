@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from app.catalog import feature
-from app.data import kept
 from app.data.answering import AT_ONCE, Guess, answer_rows
 from app.data.columns import TaskName
 from app.data.gold import Asked
+from app.engine.compute.recent import Cache
 from app.engine.compute.visitor import LimitError
 from app.engine.models import Engine
 from tests.conftest import NASTY
@@ -25,7 +25,7 @@ ROWS = "text,label,shop\n" + "".join(
 
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch, tiny_model: object) -> None:
-    monkeypatch.setattr("app.faces.streamlit.features.data.WORKS", kept.Kept(2**24))
+    monkeypatch.setattr("app.faces.streamlit.features.data.WORKS", Cache(2**24))
 
 
 def pasted(text: str = ROWS, **address: str) -> Visit:
@@ -124,7 +124,7 @@ def test_rows_of_strangers_are_answered_and_never_become_markup() -> None:
 
 def test_rows_that_are_no_longer_kept_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     page = pasted()
-    monkeypatch.setattr("app.faces.streamlit.features.data.TABLES", kept.Kept(1))
+    monkeypatch.setattr("app.faces.streamlit.features.data.TABLES", Cache(1))
     assert "no longer kept" in page.run().words
 
 

@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
 
-from app.engine.compute.fair import FairQueue, Waiting
+from app.engine.compute.fair import FairQueue
 from app.engine.compute.visitor import ALLOWANCES, Visit, current_visit
 from app.engine.counted import TURNS
 from app.settings import settings
@@ -42,7 +43,7 @@ class Processor:
     """
 
     def __init__(self, threads: int, runs: int) -> None:
-        self._threads = threads
+        self.threads = threads
         self._shares = runs
         self._taken = 0
         self._queue = FairQueue[None]()  # what it serves are seconds
@@ -56,13 +57,12 @@ class Processor:
         """Passes that wait for their turn."""
         return len(self._queue.waiting)
 
-    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
-        """Wait for a turn, then run `work` in inference mode on its share of the threads.
+    @contextmanager
+    def turn(self, tokens: int) -> Iterator[int]:
+        """Wait for a turn, and have it for the block; yield its number of threads.
 
         Args:
-            work: the computation; it must not call `run` itself.
             tokens: of all rows of the batch together.
-            training: run it with gradients instead.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -73,8 +73,7 @@ class Processor:
         begin = time.monotonic()
         try:
             visit.tell(None)
-            threads = min(self._threads * shares, max(self._threads, _MOST_THREADS))
-            return self._pool.submit(self._compute, work, threads, training).result()
+            yield min(self.threads * shares, max(self.threads, _MOST_THREADS))
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)
@@ -84,14 +83,28 @@ class Processor:
                 self._queue.served[visit.name] = start + took
                 self._change.notify_all()
 
-    def _compute(self, work: Callable[[], T], threads: int, training: bool) -> T:
-        """Do the work in a thread of the pool; PyTorch keeps the thread count per thread."""
-        torch.set_num_threads(threads)
-        try:
-            with torch.inference_mode(not training):
-                return work()
-        finally:
-            torch.set_num_threads(self._threads)  # new threads start with the last number set
+    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
+        """Run `work` in inference mode, in a turn and on its share of the threads.
+
+        Args:
+            work: the computation; it must not call `run` itself.
+            tokens: of all rows of the batch together.
+            training: run it with gradients instead.
+
+        Raises:
+            InputError: the visitor has used up what it may use.
+        """
+
+        def compute() -> T:
+            torch.set_num_threads(threads)  # PyTorch keeps their number per thread
+            try:
+                with torch.inference_mode(not training):
+                    return work()
+            finally:
+                torch.set_num_threads(self.threads)  # new threads start with the last number set
+
+        with self.turn(tokens) as threads:
+            return self._pool.submit(compute).result()
 
     def _take(self, visit: Visit, *, long: bool) -> tuple[int, float]:
         """Wait for a free share and take it; a long input with no competitors takes them all.
@@ -103,9 +116,16 @@ class Processor:
             own = self._queue.join(visit.name, None)
             try:
                 patience = _UNNOTICED if visit.told else None
-                while not self._change.wait_for(lambda: self._is_next(own), patience):
+                while not self._change.wait_for(
+                    lambda: self._taken < self._shares and own is self._queue.first(), patience
+                ):
                     patience = _TELL_EVERY
-                    self._tell(visit, self._taken + self._queue.before(own))
+                    before = self._taken + self._queue.before(own)
+                    self._change.release()  # so that the others are not held up
+                    try:
+                        visit.tell(before)
+                    finally:
+                        self._change.acquire()
                 start = self._queue.begin(own)
             finally:
                 self._queue.leave(own)
@@ -114,17 +134,6 @@ class Processor:
             shares = self._shares if long and alone else 1
             self._taken += shares
             return shares, start
-
-    def _tell(self, visit: Visit, before: int) -> None:
-        """Tell a visitor how many are before it, without holding up the others."""
-        self._change.release()
-        try:
-            visit.tell(before)
-        finally:
-            self._change.acquire()
-
-    def _is_next(self, own: Waiting[None]) -> bool:
-        return self._taken < self._shares and own is self._queue.first()
 
 
 # One per process, not one per engine: the processor is the scarce resource.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Any, TypeVar
 
 from app.engine.compute.visitor import LimitError
@@ -50,36 +51,59 @@ class Cache:
     ) -> None:
         self.limit, self._most, self._least = limit, most, least
         self._lasts, self._clock = lasts, clock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.held = 0
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
         self._under_way: dict[Hashable, Future[Any]] = {}
 
-    def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
+    def get(
+        self, key: Hashable, make: Callable[[], T], size: Callable[[T], int] | None = None
+    ) -> T:
         """Return the result for a key, computing it if it is not in the cache.
 
         Args:
             key: everything the result depends on, including the model.
             make: computes the result.
-            size: returns the size of the result, in bytes.
+            size: returns the size of the result, in bytes; without it, the result is shared with
+                those who ask meanwhile, and not kept.
         """
-        kept = self._find(key)
-        found: T = kept.made if kept else self.once(key, lambda: self._make(key, make, size))
-        return found
-
-    def once(self, key: Hashable, work: Callable[[], T]) -> T:
-        """Do some work, or wait for its run that is in progress; its result is not kept."""
         while True:
             with self._lock:
+                found: T | None = self.find(key)
+                if found is not None:
+                    return found
                 slot = self._under_way.get(key)
                 mine = slot is None
                 if slot is None:
                     slot = self._under_way[key] = Future()
             if mine:
-                return self._done(key, slot, work)
+                return self._made(key, slot, make, size)
             with suppress(CancelledError):  # then it is someone else's turn to do the work
                 shared: T = slot.result()
                 return shared
+
+    def find(self, key: Hashable) -> Any:
+        """Return what is kept for a key; None if there is nothing."""
+        with self._lock:
+            self._drop()
+            kept = self._kept.get(key)
+            if kept is None:
+                return None
+            kept.used = self._clock()
+            self._kept.move_to_end(key)
+            return kept.made
+
+    def keep(self, made: object, weight: int, key: Hashable = None) -> Hashable:
+        """Keep what is made already; return its key, a random one if none is given."""
+        key = key or token_urlsafe(12)
+        with self._lock:
+            if key in self._kept:
+                self.held -= self._kept.pop(key).weight
+            if weight <= self.limit or self._least:
+                self._kept[key] = _Kept(made, weight, self._clock())
+                self.held += weight
+            self._drop()
+        return key
 
     def drop(self, key: Hashable, made: object) -> bool:
         """Drop a result unless it has been replaced; return whether it was there."""
@@ -106,35 +130,17 @@ class Cache:
         with self._lock:
             return tuple(self._kept)
 
-    def _find(self, key: Hashable) -> _Kept | None:
-        """Return what is kept for a key, now the latest used; None if there is nothing."""
-        with self._lock:
-            self._drop()
-            kept = self._kept.get(key)
-            if kept is not None:
-                kept.used = self._clock()
-                self._kept.move_to_end(key)
-            return kept
-
-    def _make(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """Compute a result and keep it, unless a run that has just ended did so."""
-        kept = self._find(key)
-        if kept is not None:
-            found: T = kept.made
-            return found
-        made = make()
-        weight = size(made)
-        with self._lock:
-            if weight <= self.limit or self._least:
-                self._kept[key] = _Kept(made, weight, self._clock())
-                self.held += weight
-            self._drop()
-        return made
-
-    def _done(self, key: Hashable, slot: "Future[Any]", work: Callable[[], T]) -> T:
-        """Do the work, and pass the result or the exception to all waiting callers."""
+    def _made(
+        self,
+        key: Hashable,
+        slot: "Future[Any]",
+        make: Callable[[], T],
+        size: Callable[[T], int] | None,
+    ) -> T:
+        """Compute a result, and pass it or the exception to all waiting callers."""
         try:
-            result = work()
+            made = make()
+            weight = size(made) if size else 0
         except BaseException as error:
             del self._under_way[key]
             if isinstance(error, Exception) and not isinstance(error, LimitError):
@@ -142,9 +148,12 @@ class Cache:
             else:
                 slot.cancel()
             raise
-        del self._under_way[key]
-        slot.set_result(result)
-        return result
+        with self._lock:
+            del self._under_way[key]
+            if size:
+                self.keep(made, weight, key)
+        slot.set_result(made)
+        return made
 
     def _drop(self) -> bool:
         """Drop what is too much or too old; the caller holds the lock."""

@@ -147,9 +147,6 @@ class Allowances:
             if who
         ]
 
-    def __len__(self) -> int:
-        return len(self._ledger)
-
 
 def check_text(text: str) -> None:
     """Reject a text that is longer than the site takes (`InputError`)."""

@@ -27,9 +27,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class HubId:
-    """A model on the Hub."""
+    """A model on the Hub; as a text, its id, plus the revision if that is not the main branch."""
 
-    name: Annotated[str, "`owner/name`"]
+    name: Annotated[str, "`owner/name`, or just `name` for the first models of the Hub"]
     revision: Annotated[str, "a branch, a tag or a commit"] = MAIN
 
     def __str__(self) -> str:
@@ -40,19 +40,8 @@ class HubId:
 class Copy:
     """A local copy of one version of a model from the Hub."""
 
-    model: Annotated[str, "`owner/name`, or just `name` for the first models of the Hub"]
-    revision: Annotated[str, "the branch, tag or commit under which it was requested"]
+    model: Annotated[HubId, "with the branch, tag or commit under which it was requested"]
     folder: Annotated[Path, "the folder of its files, named after the commit"]
-
-    @property
-    def name(self) -> str:
-        """The name shown to visitors: the id, plus the revision if it is not the main branch."""
-        return self.model if self.revision == MAIN else f"{self.model}@{self.revision}"
-
-    @property
-    def commit(self) -> str:
-        """The commit of this version, 40 hexadecimal digits."""
-        return self.folder.name
 
 
 def downloads_folder() -> Path:
@@ -94,7 +83,7 @@ def copies(root: Path) -> Iterator[Copy]:
             folder = _snapshot(storage, refs / name)
             model = model_of(folder) if folder else None
             if folder and model and _is_revision(name) and is_complete(folder, Part.MODEL):
-                yield Copy(model, name, folder)
+                yield Copy(HubId(model, name), folder)
 
 
 def note(folder: Path, revision: str) -> None:

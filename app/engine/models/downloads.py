@@ -18,7 +18,7 @@ from app.engine.models.copies import HubId, forget, note
 from app.engine.models.hub import check_limits, copy_here, for_visitors
 from app.log import cause
 from bert_core.checkpoints.sources.hub import DownloadPlan, download
-from bert_core.errors import BertError, DownloadError, InputError
+from bert_core.errors import BertError, DownloadCancelled, DownloadError, InputError
 
 _LOG = logging.getLogger("app")
 _AT_ONCE = 2  # models at a time; more would share one connection and could fill the disk unnoticed
@@ -50,28 +50,18 @@ class Status:
     offer: Annotated[str, 'name of the model on this server once it is here; "" until then'] = ""
 
 
-class _Unwanted(threading.Event):
-    """Counts as set once no visitor waits for the download any more."""
-
-    def __init__(self, job: Job[None]) -> None:
-        super().__init__()
-        self._job = job
-
-    def is_set(self) -> bool:
-        return super().is_set() or not self._job.wanted
-
-
 class _Download(Job[None]):
     """One download and the visitors who wait for it."""
 
     def __init__(self, plan: DownloadPlan, patience: float) -> None:
         super().__init__(patience)
         self.plan = plan
-        self.unwanted = _Unwanted(self)
 
     def report(self, done: int, _: int | None) -> None:
-        """Record the progress that the download reports."""
+        """Note the bytes received, unless no visitor waits for them any more."""
         self.done = done
+        if not self.wanted:
+            raise DownloadCancelled(f"{self.plan.name}: cancelled; nothing was kept.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +111,7 @@ class Downloads:
                 downloaded, or a size limit is exceeded.
         """
         ending = self._jobs.get(plan.name)
-        if ending is not None and ending.unwanted.is_set():
+        if ending is not None and not ending.wanted:
             ending.ended.wait(_FAREWELL)
         with self._lock:
             job = self._jobs.get(plan.name)
@@ -139,10 +129,6 @@ class Downloads:
             job.begin(partial(self._work, job), "download")
         return ticket
 
-    def under_way(self) -> int:
-        """Return the number of downloads in progress."""
-        return len(self._jobs)
-
     def _admit(self, plan: DownloadPlan) -> _Download:
         """Register a new download if the limits allow it; the caller holds the lock."""
         if len(self._jobs) >= _AT_ONCE:
@@ -159,7 +145,7 @@ class Downloads:
         plan = job.plan
         try:
             with for_visitors(plan.name, plan.folder):
-                folder = self._fetch(plan, progress=job.report, cancel=job.unwanted)
+                folder = self._fetch(plan, progress=job.report)
             note(folder, plan.revision)
         except Exception as error:
             try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,13 +91,9 @@ class Engine:
         held = next(iter(HELD.get(folder, {}).values()), None)
         self._device = chosen_device() if held is None else held.device
         self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
-        self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
-            BertForPreTraining: self._base
-        }
         self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
-        self._tokenizers = {self.tokenizer.do_lower_case: self.tokenizer}
         self.facts: ModelFacts = read_facts(folder)
-        self._on_file: dict[str, Any] = {}  # what was read of it
+        self._kept: dict[object, Any] = {BertForPreTraining: self._base}  # see `_once`
         left_out = self.facts.left_over
         self.provenance = describe(self._offer, folder, self._base, self.tokenizer, left_out)
 
@@ -117,19 +113,16 @@ class Engine:
         Raises:
             InputError: the tokenizer has the other casing, and no switch.
         """
-        with self._lock:
-            if lower_case not in self._tokenizers and not self.casings:
-                raise InputError(
-                    f"The tokenizer of {self.provenance.name} "
-                    f"{'keeps capitals' if lower_case else 'lower-cases'} and has no switch for "
-                    "it. Leave the casing as it is."
-                )
-            if lower_case not in self._tokenizers:
-                self._check_unchanged()
-                self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
-                    str(self._folder), do_lower_case=lower_case
-                )
-            return self._tokenizers[lower_case]
+        if lower_case == self.tokenizer.do_lower_case:
+            return self.tokenizer
+        if not self.casings:
+            raise InputError(
+                f"The tokenizer of {self.provenance.name} "
+                f"{'keeps capitals' if lower_case else 'lower-cases'} and has no switch for "
+                "it. Leave the casing as it is."
+            )
+        read = partial(BertTokenizer.from_pretrained, do_lower_case=lower_case)
+        return self._once(lower_case, lambda: read(str(self._unchanged())))
 
     def never_used(self, rows: int) -> list[int]:
         """Return entries that no text contains: reserved ones, and rows without a spelling."""
@@ -169,18 +162,13 @@ class Engine:
         Raises:
             CheckpointError: the files of this class contradict its configuration.
         """
-        found = self._models.get(cls)
-        if found is None:  # a class that is already built is returned without locking
-            with self._lock, called_by_name(self._offer):
-                if (found := self._models.get(cls)) is None:
-                    self._check_unchanged()
-                    make = random_head if self.facts.untrained else load_sharing
-                    found = self._models[cls] = make(cls, self._base, self._folder)
+        make = random_head if self.facts.untrained else load_sharing
+        found = self._once(cls, lambda: make(cls, self._base, self._unchanged()))
         assert isinstance(found, cls)
         return found
 
-    def _check_unchanged(self) -> None:
-        """Reject files that are no longer those that this model was read from.
+    def _unchanged(self) -> Path:
+        """Return the folder, unless its files are no longer those that this model was read from.
 
         Raises:
             CheckpointError: a head or vocabulary would be joined to another model's weights.
@@ -190,15 +178,24 @@ class Engine:
                 f"The files of {self._offer.name} changed while it was in use; expected those it "
                 "was opened with. Ask again to reopen it."
             )
+        return self._folder
+
+    def _once(self, key: object, make: Callable[[], F]) -> F:
+        """Make or read something once; what is already there is returned without locking."""
+        if key not in self._kept:
+            with self._lock, called_by_name(self._offer):
+                if key not in self._kept:
+                    self._kept[key] = make()
+        found: F = self._kept[key]
+        return found
 
     def untrained(self) -> "Engine":
         """Return a copy of this model that has learned nothing: the same sizes, random weights."""
         made = copy(self)
         made._lock, made._self = threading.Lock(), object()
-        made._on_file = {"statistics": None, "atlas": None}
         made.facts = self.facts.forgotten()
         made._base = random_base(self._base)
-        made._models = {BertForPreTraining: made._base}
+        made._kept = {BertForPreTraining: made._base, "statistics": None, "atlas": None}
         made.provenance = replace(
             self.provenance, fingerprint=f"{self.provenance.fingerprint} untrained"
         )
@@ -256,7 +253,7 @@ class Engine:
             return Verification(report, weights, began, time.perf_counter() - start)
 
         with called_by_name(self._offer):
-            found = RECENT.once((self._self, "verify"), lambda: PROCESSOR.run(work, tokens=1))
+            found = RECENT.get((self._self, "verify"), lambda: PROCESSOR.run(work, tokens=1))
         failure = without_paths(self._offer, found.report.failure)
         return replace(found, report=replace(found.report, name=self._offer.name, failure=failure))
 
@@ -267,7 +264,7 @@ class Engine:
             CheckpointError: the statistics file is damaged or does not match the model.
         """
         size = (self.provenance.layers, self.provenance.heads)
-        return self._read_once("statistics", lambda: read_statistics(self._folder, size))
+        return self._once("statistics", lambda: read_statistics(self._folder, size))
 
     def head_atlas(self) -> HeadAtlas | None:
         """Return the atlas of heads stored with the weights, read once; None if there is none.
@@ -275,14 +272,7 @@ class Engine:
         Raises:
             CheckpointError: the file is damaged.
         """
-        return self._read_once("atlas", lambda: read_atlas(self._folder))
-
-    def _read_once(self, what: str, read: Callable[[], F]) -> F:
-        with self._lock, called_by_name(self._offer):
-            if what not in self._on_file:
-                self._on_file[what] = read()
-            found: F = self._on_file[what]
-            return found
+        return self._once("atlas", lambda: read_atlas(self._folder))
 
     def check_length(self, encoding: Encoding) -> None:
         """Reject an input that is longer than the model reads.
@@ -369,27 +359,11 @@ class Engine:
 
         return PROCESSOR.run(run, tokens=input_ids.numel())
 
-    def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
-        """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
-
-        Raises:
-            InputError: the input is longer than the model reads.
-        """
-        input_ids, token_type_ids, attention_mask = self._collate([encoding])
-        model = self.model(BertModel)
-
-        def run() -> tuple[Tensor, Tensor]:
-            states = model.run(input_ids, token_type_ids, attention_mask).hidden_states or ()
-            query, key, _ = model.encoder.layer_at(layer).attention.self.project(states[layer])
-            return query[0].cpu(), key[0].cpu()
-
-        return PROCESSOR.run(run, tokens=input_ids.numel())
-
     def scores_at(self, encoding: Encoding, positions: Sequence[int]) -> Tensor:
         """Score the whole vocabulary at some positions of one input: (P, V), on the CPU."""
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertForMaskedLM)
-        return self._once(
+        return self._computed(
             ("scores_at", tuple(positions)),
             [encoding],
             lambda: model.scores_at(
@@ -432,9 +406,9 @@ class Engine:
             # memory that an answer or a window of a long text occupies while it is kept.
             return on_processor(replace(outputs, last_hidden_state=torch.empty(0)))
 
-        return self._once(("run", cls, attentions, hidden_states), batch, work)
+        return self._computed(("run", cls, attentions, hidden_states), batch, work)
 
-    def _once(
+    def _computed(
         self, what: tuple[object, ...], batch: Sequence[Encoding], work: Callable[[], T]
     ) -> T:
         """Compute in turn, unless the same was computed lately or is being computed.

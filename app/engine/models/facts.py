@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from app.engine.models.families import why_without
+from app.engine.models.papers import read_or
 from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
 from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
@@ -17,7 +18,6 @@ from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
 from bert_core.config import HAS_ANSWER, ProblemType
-from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -162,8 +162,9 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     base = found.classes["BertForPreTraining"].parameters
     own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
-    told: Mapping[str, str] = _if_there(read_trained_on, folder, {})
-    figures: tuple[Figure, ...] = _if_there(read_figures, folder, ())
+    # The page “Model card” says if one of these is damaged.
+    told: Mapping[str, str] = read_or(lambda: read_trained_on(folder), {}, [])
+    figures: tuple[Figure, ...] = read_or(lambda: read_figures(folder), (), [])
     right = {name: _of_task(figures, task) for name, task in _MEASURED.items()}
     heads = {
         name: _head(name, each, told.get(name, ""), right.get(name, ()))
@@ -192,14 +193,6 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
 def _of_task(figures: Sequence[Figure], task: str) -> tuple[Figure, ...]:
     """Return the figures of a task and of its parts, which are named after a comma."""
     return tuple(each for each in figures if each.task == task or each.task.startswith(f"{task},"))
-
-
-def _if_there(read: Callable[[Path], Any], folder: Path, otherwise: Any) -> Any:
-    """Read a file beside the weights; the page “Model card” says if it is damaged."""
-    try:
-        return read(folder)
-    except BertError:
-        return otherwise
 
 
 def _head(name: str, found: Plan[Any], trained_on: str, figures: tuple[Figure, ...]) -> HeadFacts:

@@ -1,6 +1,6 @@
 """The rules that decide whether a model suits a page."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
@@ -67,24 +67,6 @@ def remarks(name: str, facts: ModelFacts, needs: Iterable[str]) -> tuple[str, ..
     if any(each.severity is not Severity.REMARK for each in unfit):
         raise CheckpointError(f"{name} cannot answer here. {' '.join(says)}")
     return says
-
-
-def first_fitting(
-    candidates: Iterable[str], read: Callable[[str], ModelFacts | None], needs: Iterable[str]
-) -> str | None:
-    """Return the first trained candidate without misfits; None if there is none.
-
-    Args:
-        candidates: names of models, preferred ones first.
-        read: returns the facts of a candidate, or None if it cannot be read.
-        needs: as in `misfits`.
-    """
-    needs = tuple(needs)
-    for name in candidates:
-        facts = read(name)
-        if facts is not None and not facts.untrained and not misfits(facts, needs):
-            return name
-    return None
 
 
 def _of_all(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from app.engine.models.shelf import Kind, Offer, called_by_name, is_there, offer
 from app.settings import settings
 from bert_core.checkpoints.sources.cache import size_text
 from bert_core.checkpoints.sources.hub import DownloadPlan, download, plan_download
-from bert_core.checkpoints.sources.hub_names import MAIN, checked_revision, hub_id
+from bert_core.checkpoints.sources.hub_names import checked_revision, hub_id
 from bert_core.errors import BertError, DownloadError, InputError
 
 _ADDRESS = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/", re.IGNORECASE)
@@ -42,20 +42,12 @@ def parse_hub_id(text: str, revision: str = "") -> HubId:
 def copy_here(wanted: HubId, on_offer: Mapping[str, Offer] | None = None) -> Offer | None:
     """Return the model on this server that an id refers to; None if there is none."""
     names = (wanted.name, wanted.name.removeprefix(_FIRST_OWNER))
-    all_ = offers() if on_offer is None else on_offer
-    table = {name: offer for name, offer in all_.items() if offer.kind is Kind.HUB_COPY}
-    if wanted.revision == MAIN:
-        return next((table[name] for name in names if name in table), None)
-    folders = {
-        str(copy.folder)
-        for copy in copies(downloads_folder())
-        if copy.model in names and copy.revision == wanted.revision
-    }
-    for offer in table.values():
+    ids = [HubId(name, wanted.revision) for name in names]
+    folders = {copy.folder for copy in copies(downloads_folder()) if copy.model in ids}
+    for offer in (offers() if on_offer is None else on_offer).values():
         folder = Path(offer.source)
-        if offer.source in folders:
-            return offer
-        if folder.name == wanted.revision and model_of(folder) in names:
+        same = folder in folders or (folder.name == wanted.revision and model_of(folder) in names)
+        if offer.kind is Kind.HUB_COPY and (same or offer.name in map(str, ids)):
             return offer
     return None
 

@@ -190,12 +190,12 @@ class Verification:
 def read_papers(folder: Path) -> Papers:
     """Read the files next to the weights; missing or damaged files do not raise."""
     problems: list[str] = []
-    card, card_bytes = _try(lambda: _read_card(folder / CARD), ("", 0), problems)
+    card, card_bytes = read_or(lambda: _read_card(folder / CARD), ("", 0), problems)
     return Papers(
         card=split_card(card)[1],
         card_bytes=card_bytes,
-        figures=_try(lambda: read_figures(folder), (), problems),
-        bias=_try(lambda: read_bias(folder), None, problems),
+        figures=read_or(lambda: read_figures(folder), (), problems),
+        bias=read_or(lambda: read_bias(folder), None, problems),
         verifiable=(folder / JSON_NAME).exists() and (folder / TENSORS_NAME).exists(),
         problems=tuple(problems),
     )
@@ -235,7 +235,7 @@ def read_atlas(folder: Path) -> HeadAtlas | None:
     return None if stale_because(found.statistics, folder) else found
 
 
-def _try(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:
+def read_or(read: Callable[[], T], otherwise: T, problems: list[str]) -> T:
     """Read one file: `otherwise` if it is missing or unreadable; the latter is a problem."""
     try:
         return read()

@@ -2,20 +2,14 @@
 
 from app.engine.models.engine import Engine
 from app.engine.models.facts import offered_facts
-from app.engine.models.fit import first_fitting, notices, remarks
+from app.engine.models.fit import remarks
 from app.engine.models.store import open_engine
-from app.engine.models.usable import facts_of, offered, usable
+from app.engine.models.usable import offered, usable
 from app.settings import settings
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError
 
 BESIDE = "beside"
 """The parameter that names the second model, in links and in the API."""
-
-ONLY_ONE = (
-    "This server offers no second trained model; an untrained one can be named. Where downloads "
-    "are allowed, “By Hub id” in the model menu finds more; the operator can name folders with "
-    "BERT_EXPLORER_MODELS."
-)
 
 
 def other_models(engine: Engine) -> tuple[str, ...]:
@@ -23,18 +17,15 @@ def other_models(engine: Engine) -> tuple[str, ...]:
     return tuple(name for name in usable() if name != engine.provenance.name)
 
 
-def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
-    """Return the model that answers beside another one; "" is the first other one that can answer.
+def second_model(engine: Engine, name: str, *needs: str) -> Engine:
+    """Return the model that answers beside another one.
 
     The heads of the classes that it `needs` must be trained.
 
     Raises:
-        InputError: there is no such model, or no other one.
+        InputError: there is no such model.
         CheckpointError: it cannot answer, or both do not fit into memory.
     """
-    name = name or first_fitting(other_models(engine), facts_of, needs) or ""
-    if not name:
-        raise InputError(ONLY_ONE)
     offer = offered(name, BESIDE)
     facts = offered_facts(offer)
     remarks(name, facts, needs)
@@ -45,8 +36,3 @@ def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
             f"this server keeps at most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
         )
     return open_engine(offer)
-
-
-def second_notices(name: str) -> tuple[str, ...]:
-    """Return what must be known before any answer of a second model; "" is a trained one."""
-    return notices(offered_facts(offered(name, BESIDE)), "The second model") if name else ()

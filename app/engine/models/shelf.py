@@ -85,9 +85,13 @@ def not_models() -> Iterator[tuple[str, str]]:
         folder = Path(root).expanduser()
         inside = _subfolders(folder)
         if _model_in(folder) is None:
-            if not inside or _has_weights(folder):
+            if not inside or any(path for each in _WEIGHTS for path in folder.glob(each)):
                 yield folder.name, _NO_CONFIG
-            yield from ((each.name, _why_none(each)) for each in inside if not _model_in(each))
+            for each in inside:
+                if not _model_in(each):
+                    absent = is_storage(each) and main_copy(each) is None
+                    why = _NO_CONFIG + instead(path.name for path in each.iterdir())
+                    yield each.name, _NO_MAIN if absent else why
 
 
 def default_offer() -> Offer:
@@ -160,9 +164,8 @@ def _candidates() -> Iterator[Offer]:
         found = [alone] if alone else map(_model_in, _subfolders(folder))
         yield from (_offer(each) for each in found if each)
     for copy in copies(downloads_folder()):
-        if settings().public and (copy.model, copy.commit) not in PINNED:
-            continue
-        yield Offer(copy.name, str(copy.folder), Kind.HUB_COPY)
+        if not settings().public or (copy.model.name, copy.folder.name) in PINNED:
+            yield Offer(str(copy.model), str(copy.folder), Kind.HUB_COPY)
 
 
 def _offer(folder: Path) -> Offer:
@@ -192,17 +195,6 @@ def _model_in(folder: Path) -> Path | None:
     if snapshot and _is_model(snapshot):
         return snapshot
     return folder.resolve() if _is_model(folder) else None
-
-
-def _has_weights(folder: Path) -> bool:
-    return any(path for pattern in _WEIGHTS for path in folder.glob(pattern))
-
-
-def _why_none(folder: Path) -> str:
-    """Say why a folder is not offered."""
-    if is_storage(folder) and main_copy(folder) is None:
-        return _NO_MAIN
-    return _NO_CONFIG + instead(path.name for path in folder.iterdir())
 
 
 def _is_model(folder: Path) -> bool:

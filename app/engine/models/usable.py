@@ -2,10 +2,12 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 
-from app.engine.models.facts import ModelFacts, offered_facts, stamp_of
+from app.engine.models.facts import offered_facts, stamp_of
+from app.engine.models.fit import misfits
 from app.engine.models.shelf import Kind, Offer, not_models, offers
 from app.settings import settings
 from bert_core.errors import BertError, CheckpointError, InputError
@@ -70,12 +72,19 @@ def offered(name: object, parameter: str = "model") -> Offer:
     )
 
 
-def facts_of(name: str) -> ModelFacts | None:
-    """Return the facts of a model on offer; None if it cannot be read."""
-    try:
-        return offered_facts(offers()[name])
-    except BertError:
-        return None
+def another_fitting(than: str, needs: Iterable[str]) -> str | None:
+    """Return the first other trained model on offer without misfits; None if there is none.
+
+    Args:
+        than: the name of the model that is not meant.
+        needs: the classes whose heads a page uses; see `misfits`.
+    """
+    for name, offer in usable().items():
+        with suppress(BertError):
+            facts = offered_facts(offer)
+            if name != than and not facts.untrained and not misfits(facts, needs):
+                return name
+    return None
 
 
 @lru_cache(maxsize=512)

@@ -63,9 +63,13 @@ class Classroom:
         rooms: Rooms = ROOMS,
         counting: Memory | None = None,
     ) -> None:
-        self._app, self._path = app, f"{below}{CLASS}"
-        self._rooms, self._counting = rooms, counting or shared()
-        self._own: ASGIApp | None = None
+        self._app, self._path, self._rooms = app, f"{below}{CLASS}", rooms
+        counting = counting or shared()
+        self._votes = counting.tries("votes", _VOTES)
+        self._of_network = counting.tries("votes of network", _VOTES_OF_NETWORK)
+        self._wrong = counting.tries("wrong codes", _WRONG)
+        self._wrong_in_all = counting.tries("wrong codes in all", _WRONG_IN_ALL)
+        self._own: ASGIApp | None = None  # made in the event loop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass the request on."""
@@ -84,32 +88,21 @@ class Classroom:
             await self._own({**scope, "root_path": ""}, receive, send)
 
     def _made(self) -> ASGIApp:
-        desk = _Desk(self._rooms, Streams(self._rooms), self._counting)
+        self._streams = Streams(self._rooms)
         routes = [
             Route("/", _file(_PAGE), methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
             Route("/{code}", _file(_PAGE), methods=["GET"]),  # the page is the same for every code
-            Route("/{code}/events", partial(desk.events, teacher=False), methods=["GET"]),
-            Route("/{code}/teacher", partial(desk.events, teacher=True), methods=["GET"]),
-            Route("/{code}/vote", desk.vote, methods=["POST"]),
+            Route("/{code}/events", partial(self._events, teacher=False), methods=["GET"]),
+            Route("/{code}/teacher", partial(self._events, teacher=True), methods=["GET"]),
+            Route("/{code}/vote", self._vote, methods=["POST"]),
         ]
         return Starlette(
             routes=[Mount(self._path, routes=routes)],
             exception_handlers={RoomError: _refused, HTTPException: _nothing_there},
         )
 
-
-class _Desk:
-    """Answers what concerns a room."""
-
-    def __init__(self, rooms: Rooms, streams: Streams, counting: Memory) -> None:
-        self._rooms, self._streams = rooms, streams
-        self._votes = counting.tries("votes", _VOTES)
-        self._of_network = counting.tries("votes of network", _VOTES_OF_NETWORK)
-        self._wrong = counting.tries("wrong codes", _WRONG)
-        self._wrong_in_all = counting.tries("wrong codes in all", _WRONG_IN_ALL)
-
-    async def events(self, request: Request, *, teacher: bool) -> Response:
+    async def _events(self, request: Request, *, teacher: bool) -> Response:
         """Send what changes to a student, or to the teacher's panel.
 
         A refusal is an event, too: browsers hide other answers, and come back after them.
@@ -130,7 +123,7 @@ class _Desk:
             else streams.of_student(room.code, visitor.number)
         )
 
-    async def vote(self, request: Request) -> Response:
+    async def _vote(self, request: Request) -> Response:
         """Take a vote."""
         if "origin" not in request.headers:  # every browser sends it; the gate has compared it
             raise RoomError("closed", "Votes are accepted only from the page of the class.")

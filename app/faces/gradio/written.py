@@ -8,9 +8,8 @@ from app.catalog import Feature
 from app.declared import Declared
 from app.declared.answers import answer, engine_of, on_second
 from app.engine.models import Engine
-from app.engine.models.facts import offered_facts
-from app.engine.models.fit import Severity, first_fitting, misfits, notices
-from app.engine.models.usable import usable
+from app.engine.models.fit import Severity, misfits, notices
+from app.engine.models.usable import another_fitting
 from app.faces.gradio.work import message_of
 from app.faces.paper.answers import record
 from app.faces.paper.page import signature
@@ -66,8 +65,7 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
         noise = each.severity is Severity.NOISE
         yield misfit_note(each.says, each.names, grave=grave, noise=noise)
     if _is_unfit(engine, row):
-        table = usable()
-        other = first_fitting(table, lambda name: offered_facts(table[name]), row.needs)
+        other = another_fitting(engine.provenance.name, row.needs)
         yield line(
             f"Choose {visible(other)} instead." if other else "No other model here suits this page."
         )

@@ -47,9 +47,7 @@ def record(answer: Answer) -> dict[str, Any]:
 class Written(Answer):
     """An answer that writes itself; a notebook shows its page."""
 
-    def json(self) -> dict[str, Any]:
-        """Return the result as plain values, and which model gave it."""
-        return record(self)
+    json = record
 
     def html(self) -> bytes:
         """Write the report as one file that opens offline."""

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from typing import Annotated
 
 from app.catalog import GROUPS, Feature, feature
@@ -43,7 +45,7 @@ _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recording:
     """Everything that is recorded, and with what."""
 
@@ -59,14 +61,11 @@ class Recording:
         Mapping[str, str], "the digests of those with which runs of the lab are trained there"
     ] = field(default_factory=dict)
 
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The pages, in the order of the menu."""
-        return tuple(dict.fromkeys(each.feature for each in self.entries))
-
-    def of(self, feature: Feature) -> tuple[Entry, ...]:
-        """Return the entries of one page."""
-        return tuple(each for each in self.entries if each.feature == feature)
+    @cached_property
+    def pages(self) -> dict[str, tuple[Entry, ...]]:
+        """The entries of each page by its slug, in the order of the menu."""
+        groups = groupby(self.entries, key=lambda each: each.feature.slug)
+        return {slug: tuple(each) for slug, each in groups}
 
 
 def menu(recording: Recording, root: str, here: Feature | None) -> Html:
@@ -78,10 +77,10 @@ def menu(recording: Recording, root: str, here: Feature | None) -> Html:
     if recording.lessons:
         groups.append(tag("li", tag("a", "Lessons", href=f"{root}index.html#lessons")))
     for group in GROUPS:
-        rows = [row for row in recording.features if row.group == group]
+        firsts = [first for first, *_ in recording.pages.values() if first.feature.group == group]
         pages = (
-            _item(row.title, f"{root}{recording.of(row)[0].place}.html", here=row == here)
-            for row in rows
+            _item(each.feature.title, f"{root}{each.place}.html", here=each.feature == here)
+            for each in firsts
         )
         groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
     home = tag("a", SITE, href=f"{root}index.html", class_="bx-site")
@@ -159,23 +158,23 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
     """Draw the home page: six small results, all lessons, and all examples."""
     last = {each.feature.slug: f"{each.place}.html" for each in recording.entries}
     links = [last[door.slug] for door in doors]
-    rows = [(slug, feature(slug).title, last[slug]) for slug in DOORS if slug in last]
+    named = [(slug, feature(slug).title, last[slug]) for slug in DOORS if slug in last]
     says = tag("strong", "Type your own text: "), _HOME
     lists = [
         tag(
             "details",
-            tag("summary", tag("strong", row.title), f" {row.see} ",
-                tag("span", count(len(recording.of(row)), "example"), class_="bx-quiet")),
-            _links(recording.of(row), "", None),
+            tag("summary", tag("strong", rows[0].feature.title), f" {rows[0].feature.see} ",
+                tag("span", count(len(rows), "example"), class_="bx-quiet")),
+            _links(rows, "", None),
         )
-        for row in recording.features
+        for rows in recording.pages.values()
     ]  # fmt: skip
     boxes = _box("text", "The text", FIRST)
     if recording.live:
         boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        _line(recording, "home", says, data_given=json.dumps({"doors": rows})),
+        _line(recording, "home", says, data_given=json.dumps({"doors": named})),
         tag("section", *boxes, class_="bx-given", aria_label="Input"),
         tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
             class_="bx-recorded"),
@@ -241,7 +240,7 @@ def _box(name: str, label: str, text: str, key: str = "") -> list[Html]:
 
 
 def _list(recording: Recording, entry: Entry) -> Html:
-    rows = recording.of(entry.feature)
+    rows = recording.pages[entry.feature.slug]
     if len(rows) == 1:
         return join()
     links = _links(rows, "../", entry)

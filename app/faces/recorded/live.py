@@ -22,6 +22,7 @@ from bert_core.reading.unread import known_scripts
 
 FOLDER = "live"
 MANIFEST = "site.webmanifest"
+ICON = ASSETS / "icon.svg"
 WEIGHS = "46 MB"  # the size of the bundled model's weights, which a page says before it loads them
 
 # The tasks that also answer in the browser.
@@ -96,7 +97,10 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     }  # fmt: skip
     yield f"{FOLDER}/{_DESCRIBED}", json.dumps(said, ensure_ascii=False).encode()
     yield "service.js", (LIVE / "service.js").read_bytes()
-    yield MANIFEST, _manifest()
+    drawn = base64.b64encode(ICON.read_bytes()).decode()
+    icon = {"src": f"data:image/svg+xml;base64,{drawn}", "sizes": "any", "type": "image/svg+xml"}
+    manifest = {"name": "BERT Explorer", "start_url": "index.html", "display": "standalone"}
+    yield MANIFEST, json.dumps({**manifest, "icons": [icon]}).encode()
 
 
 def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
@@ -109,24 +113,6 @@ def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
     own = {name.removeprefix(start): each for name, each in files.items() if name.startswith(start)}
     used = lab_files(own) if lab else {name for name in own if not name.startswith(unused)}
     return sums(own, sorted(used))
-
-
-def icon() -> bytes:
-    """Return the sign of the site, an SVG."""
-    return (ASSETS / "icon.svg").read_bytes()
-
-
-def _manifest() -> bytes:
-    drawn = base64.b64encode(icon()).decode()
-    said = {
-        "name": "BERT Explorer",
-        "start_url": "index.html",
-        "display": "standalone",
-        "icons": [
-            {"src": f"data:image/svg+xml;base64,{drawn}", "sizes": "any", "type": "image/svg+xml"}
-        ],
-    }
-    return json.dumps(said).encode()
 
 
 def described(engine: Engine) -> dict[str, Any]:

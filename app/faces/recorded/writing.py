@@ -9,7 +9,7 @@ from app.engine.models import Engine
 from app.faces.paper.page import style
 from app.faces.recorded.drawing import SITE, Recording, home, lesson_page, lesson_place, menu, page
 from app.faces.recorded.entries import Entry, all_entries, results
-from app.faces.recorded.live import MANIFEST, digests, icon, live_files
+from app.faces.recorded.live import ICON, MANIFEST, digests, live_files
 from app.faces.recorded.playing import played
 from app.lessons.records import Lesson
 from app.lessons.shelf import in_order
@@ -85,15 +85,15 @@ def _write(
     model, in_lab = engine.provenance, digests(more, lab=True) if more else {}
     recording = Recording(all_entries(opened), model, date, lessons, digests(more), in_lab)
     readme = _README.format(
-        site=SITE, number=len(recording.entries), pages=len(recording.features), date=date,
+        site=SITE, number=len(recording.entries), pages=len(recording.pages), date=date,
         model=plain(model.name), fingerprint=model.fingerprint,
     )  # fmt: skip
     files = {"README.md": readme.encode()} | more
     files["index.html"] = home_page(recording, opened)
-    for row in recording.features:
-        for entry in recording.of(row):
+    for rows in recording.pages.values():
+        for entry in rows:
             files[f"{entry.place}.html"] = example_page(engine, recording, entry)
-        say(f"{row.title}: {len(recording.of(row))}")
+        say(f"{rows[0].feature.title}: {len(rows)}")
     for lesson in lessons:
         files[f"{lesson_place(lesson)}.html"] = lesson_file(engine, recording, lesson)
     say(f"Lessons: {len(lessons)}")
@@ -135,7 +135,7 @@ def _file(
         header=menu(recording, root, here),
         script=_script(live),
         manifest=f"{root}{MANIFEST}" if live else "",
-        icon=icon(),
+        icon=ICON.read_bytes(),
     )
 
 

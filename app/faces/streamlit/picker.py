@@ -8,9 +8,9 @@ from streamlit.errors import StreamlitAPIException
 from app.catalog import FEATURES
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
 from app.engine.models.copies import HubId
-from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
+from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, misfits
 from app.engine.models.hub import copy_here, parse_hub_id
-from app.engine.models.usable import facts_of, refusals, usable
+from app.engine.models.usable import another_fitting, refusals
 from app.faces.streamlit.controls import switch
 from app.faces.streamlit.hub_dialog import (
     arrived,
@@ -172,9 +172,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         show_html(misfit_note(misfit.says, misfit.names, grave=_is_grave(misfit), noise=noise))
     if not found:
         return True
-    chosen = st.session_state[MODEL]
-    others = [name for name in usable() if name != chosen]
-    better = first_fitting(others, facts_of, needs)
+    better = another_fitting(st.session_state[MODEL], needs)
     if better is not None:
         _offer_instead(better)
     elif _is_grave(found[0]):

@@ -3,12 +3,13 @@
 import math
 from typing import Annotated
 
-from app.engine.compute.recent import RECENT
+from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Heads, Place
 from app.features.attention.task import attention
 from app.records.fields import Field
 from app.records.results import CellArithmetic
+from bert_core import BertModel
 from bert_core.errors import InputError
 
 
@@ -74,16 +75,10 @@ def cell_arithmetic(
 
 
 def _projections(engine: Engine, result: AttentionResult, layer: int) -> tuple[Floats, Floats]:
-    """Return the queries and keys of a layer, (H, T, K) each, computed once for each text."""
-
-    def make() -> tuple[Floats, Floats]:
-        encoding = engine.tokenizer.encode(result.text, result.pair, max_length=engine.max_length)
-        queries, keys = engine.queries_and_keys(encoding, layer)
-        return queries.numpy(), keys.numpy()
-
-    model = (engine.provenance.name, engine.provenance.fingerprint)
-    return RECENT.get(
-        ("queries and keys", *model, result.text, result.pair, layer),
-        make=make,
-        size=lambda made: sum(each.nbytes for each in made),
-    )
+    """Return the queries and keys of a layer: (H, T, K) each."""
+    encoding = engine.tokenizer.encode(result.text, result.pair, max_length=engine.max_length)
+    states = engine.run(BertModel, encoding, hidden_states=True).hidden_states or ()
+    model = engine.model(BertModel)
+    here, heads = states[layer].to(model.device), model.encoder.layer_at(layer).attention.self
+    query, key, _ = PROCESSOR.run(lambda: heads.project(here), tokens=len(encoding))
+    return query[0].cpu().numpy(), key[0].cpu().numpy()

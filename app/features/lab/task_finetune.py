@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal
 import torch
 from torch import nn
 
-from app.data.kept import Kept
 from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import Cache
 from app.engine.compute.visitor import current_visit
 from app.engine.models import Engine
 from app.features.lab.result_finetune import (
@@ -299,7 +299,7 @@ class Tuned:
 
 
 # The models of all visitors together; the one that was not asked for the longest goes first.
-KEPT = Kept[Tuned](8)
+KEPT = Cache(8)
 
 
 def _step(trainer: Trainer) -> float:

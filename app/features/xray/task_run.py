@@ -155,7 +155,7 @@ def prepare(text: Text, progress: Progress | None = None) -> None:
     def work(step: Progress) -> None:
         fitted(text.model, text.engine.tokenizer, progress=step)
 
-    RECENT.once(("fitted", text.model), lambda: in_turns(work, tokens=1, progress=progress))
+    RECENT.get(("fitted", text.model), lambda: in_turns(work, tokens=1, progress=progress))
 
 
 def _see(text: Text, progress: Progress | None) -> Seen:

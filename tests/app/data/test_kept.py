@@ -3,12 +3,12 @@
 import pytest
 
 from app.compat.streamlit import bound_uploads
-from app.data.kept import Kept
+from app.engine.compute.recent import Cache
 from tests.compat.streamlit import MemoryUploadedFileManager, UploadedFileRec
 
 
 def test_the_values_that_were_not_asked_for_go_first_and_each_is_counted_once() -> None:
-    held = Kept[str](30)
+    held = Cache(30)
     keys = [held.keep(name, 10) for name in "abc"]
     assert held.find(keys[0]) == "a"
     held.keep("d", 10)
@@ -16,8 +16,8 @@ def test_the_values_that_were_not_asked_for_go_first_and_each_is_counted_once() 
     for _ in range(9):
         held.keep("again", 20, "mine")
     assert (held.find(keys[2]), held.find("mine")) == ("c", "again")
-    held.keep("e", 31)
-    assert not any(map(held.find, (*keys, "mine")))
+    held.keep("too large", 31, "mine")
+    assert (held.find(keys[2]), held.find("mine")) == ("c", None)
 
 
 def test_files_that_no_page_has_read_yet_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

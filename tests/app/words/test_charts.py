@@ -53,7 +53,7 @@ def test_numbers_are_in_proportion_on_even_and_bent_scales() -> None:
 def test_marks_are_drawn_where_their_numbers_are_in_order() -> None:
     panel = Panel(*PLOT)
     panel.level(0)
-    panel.post(5, (-1, 0), reach=2, class_="here")
+    panel.post(5, (-1, 0), class_="here")
     panel.span((10, 0), (0, 1), inset=3, class_="area")
     panel.span((5, 5), least=4, below=6, class_="thin")
     panel.line([(0, -1), (10, 1)], class_="curve")
@@ -65,7 +65,7 @@ def test_marks_are_drawn_where_their_numbers_are_in_order() -> None:
     drawn = svg(120, 90, *panel.drawn)
     level, post, _ = elements(drawn, "line")
     assert [level.number(name) for name in ("x1", "x2", "y1", "y2")] == [10, 110, 45, 45]
-    assert [post.number(name) for name in ("x1", "x2", "y1", "y2")] == [60, 60, 72, 43]
+    assert [post.number(name) for name in ("x1", "x2", "y1", "y2")] == [60, 60, 70, 45]
     area, thin = elements(drawn, "rect")
     place = ("x", "y", "width", "height")
     assert [area.number(name) for name in place] == [10, 23, 100, 19]

@@ -13,7 +13,7 @@ from bert_core.errors import MissingFileError
 from tests.bert_core.text.conftest import SPECIALS
 from tests.bert_core.text.family_folders import configured, merges_folder, sentencepiece_folder
 
-WORDS = [*SPECIALS, "the", "cat", "Cat", "##s", "日", "本", "日本"]
+WORDS = [*SPECIALS, "the", "thé", "cat", "Cat", "##s", "日", "本", "日本"]
 TEXTS = ["The cats", "日本 the Cat", "x [MASK] cat"]
 CONFIGS = ("tokenizer_config.json", "config.json")
 _REFUSED = """BertJapaneseTokenizer BertTokenizerLegacy KoBertTokenizer PhobertTokenizer
@@ -174,6 +174,35 @@ def test_roberta_s_option_counts_before_its_document(
         found = peer(text, "the", return_offsets_mapping=True)
         assert ours.encode(text, "the").input_ids == found["input_ids"]
         assert ours.encode(text, "the").offsets == found["offset_mapping"]
+
+
+@pytest.mark.parametrize("named", ["BertTokenizerFast", "TokenizersBackend"])
+@pytest.mark.parametrize("has", [True, False])
+@pytest.mark.parametrize(
+    ("option", "switch"),
+    [
+        ("do_lower_case", "lowercase"),
+        ("strip_accents", "strip_accents"),
+        ("tokenize_chinese_chars", "handle_chinese_chars"),
+    ],
+)
+def test_bert_s_options_and_document_are_read_as_by_transformers_or_refused_by_name(
+    option: str, switch: str, has: bool, named: str, words: Path
+) -> None:
+    transformers.BertTokenizer.from_pretrained(words).save_pretrained(words)
+    document = json.loads((words / "tokenizer.json").read_text(encoding="utf-8"))
+    document["normalizer"][switch] = has
+    (words / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
+    for settings in ({}, {option: True}, {option: False}, {"strip_accents": None}):
+        told = json.dumps({"tokenizer_class": named, **settings})
+        (words / "tokenizer_config.json").write_text(told, encoding="utf-8")
+        if named == "BertTokenizerFast" and not has and option not in settings:
+            with pytest.raises(CheckpointError, match=f"{option} is None; expected false"):
+                load_tokenizer(words)
+            continue
+        ours, peer = load_tokenizer(words), transformers.AutoTokenizer.from_pretrained(words)
+        for text in (*TEXTS, "thé Cat日本"):
+            assert ours.encode(text).input_ids == peer(text)["input_ids"]
 
 
 @pytest.mark.parametrize(("option", "value"), [("do_lower_case", False), ("keep_accents", True)])

@@ -174,7 +174,7 @@ def test_visitors_who_ask_for_the_same_model_share_one_download_and_see_its_byte
     loopback.faults[model.weights_at] = Fault(drip=0.0005)
     downloads, plan, seen = Downloads(), look_up(HubId(NAME)), []
     tickets = [downloads.join(plan) for _ in range(5)]
-    assert downloads.under_way() == 1
+    assert len(downloads._jobs) == 1
     assert [ticket.leave() for ticket in tickets[:2]] == [4, 3]
     while (status := tickets[2].ask()).state is State.RUNNING:
         seen.append(status.done)
@@ -193,7 +193,7 @@ def test_the_last_who_leaves_calls_it_off_and_who_comes_meanwhile_gets_another(
     ticket = downloads.join(plan)
     until(lambda: ticket.ask().done > 3_000)
     assert ticket.leave() == 0
-    until(lambda: downloads.under_way() == 0)
+    until(lambda: len(downloads._jobs) == 0)
     until(lambda: files_in(place) == [])
     assert "cancelled" in ticket.ask().says
     assert NAME not in offers()
@@ -213,7 +213,7 @@ def test_a_download_without_waiting_visitors_is_cancelled(
     for _ in range(4):  # longer than the patience, but a visitor asks
         assert ticket.ask().state is State.RUNNING
         time.sleep(0.1)
-    until(lambda: downloads.under_way() == 0)
+    until(lambda: len(downloads._jobs) == 0)
     until(lambda: files_in(place) == [])
 
 
@@ -235,7 +235,7 @@ def test_a_bounded_number_at_once_and_room_that_others_will_take_counts(
     with pytest.raises(InputError, match=f"is downloading {NAME}, the most"):
         downloads.join(other)
     first.leave()
-    until(lambda: downloads.under_way() == 0)
+    until(lambda: len(downloads._jobs) == 0)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.catalog import FEATURES
-from app.engine.models import Engine
+from app.engine.models import Engine, usable
 from app.engine.models.facts import ModelFacts, read_facts
-from app.engine.models.fit import Severity, first_fitting, misfits
+from app.engine.models.fit import Severity, misfits
 from app.engine.models.shelf import not_models
 from app.faces.paper.answers import ask
 from app.faces.streamlit.about import heads, sizes
@@ -165,18 +165,31 @@ def test_the_gravest_reason_comes_first(make: Callable[..., ModelFacts]) -> None
 
 
 def test_the_first_model_that_nothing_speaks_against_is_offered(
-    tiny_folder: Path, untrained_folder: Path, make: Callable[..., ModelFacts]
+    tiny_folder: Path,
+    untrained_folder: Path,
+    make: Callable[..., ModelFacts],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table: dict[str, ModelFacts | None] = {
-        "unreadable": None,
+    table: dict[str, ModelFacts] = {
         "bare": read_facts(untrained_folder),
         "nameless": make(BertForTokenClassification),
         "full": read_facts(tiny_folder),
         "fuller": read_facts(tiny_folder),
     }
-    assert first_fitting(table, table.get, ["BertForTokenClassification"]) == "full"
-    assert first_fitting(table, table.get, []) == "bare"
-    assert first_fitting(["bare"], table.get, ["BertForMaskedLM"]) is None
+
+    def facts_of(name: str) -> ModelFacts:
+        if name not in table:
+            raise CheckpointError(f"{name} cannot be read.")
+        return table[name]
+
+    monkeypatch.setattr(usable, "usable", lambda: {name: name for name in ("unreadable", *table)})
+    monkeypatch.setattr(usable, "offered_facts", facts_of)
+    assert usable.another_fitting("", ["BertForTokenClassification"]) == "full"
+    assert usable.another_fitting("full", ["BertForTokenClassification"]) == "fuller"
+    assert usable.another_fitting("", []) == "bare"
+    for name in ("full", "fuller"):
+        del table[name]
+    assert usable.another_fitting("", ["BertForMaskedLM"]) is None
 
 
 def test_folders_that_are_no_bert_are_refused_in_words(tmp_path: Path) -> None:

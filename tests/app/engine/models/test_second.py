@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.models import open_engine
-from app.engine.models.second import ONLY_ONE, other_models, second_model
-from app.engine.models.shelf import UNTRAINED, offers
-from app.settings import BUNDLED_MODEL
+from app.engine.models.second import second_model
 from bert_core.errors import CheckpointError, InputError
 
 
@@ -23,15 +21,6 @@ def test_a_second_model_that_cannot_be_used_is_refused_with_a_reason(
     with pytest.raises(CheckpointError, match="has no trained masked-word head"):
         second_model(first, untrained_folder.name, "BertForMaskedLM")
     assert second_model(first, untrained_folder.name).provenance.name == untrained_folder.name
-    assert untrained_folder.name != second_model(first, "", "BertForMaskedLM").provenance.name
     monkeypatch.setenv("BERT_EXPLORER_MEMORY", "1")
     with pytest.raises(CheckpointError, match="MiB in memory; this server keeps at most 1 MiB"):
         second_model(first, "explorer-mini-uncased")
-
-
-def test_where_only_one_trained_model_is_on_offer_it_says_where_to_get_another() -> None:
-    engine = open_engine(offers()["explorer-mini-uncased"])
-    assert other_models(engine) == (f"{BUNDLED_MODEL}{UNTRAINED}",)
-    with pytest.raises(InputError) as refused:
-        second_model(engine)
-    assert str(refused.value) == ONLY_ONE and "BERT_EXPLORER_MODELS" in ONLY_ONE

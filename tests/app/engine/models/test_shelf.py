@@ -165,7 +165,7 @@ def test_downloads_are_offered_by_id_and_revision_once_they_are_complete(
     note(later, "refs/pr/2")
     note(later, later.name)
     assert list(offers()) == [BUNDLED_MODEL, TWIN, "owner/name", f"owner/name@{later.name}"]
-    assert [(copy.name, copy.commit) for copy in copies(root)] == [
+    assert [(str(copy.model), copy.folder.name) for copy in copies(root)] == [
         ("owner/name", COMMIT),
         (f"owner/name@{later.name}", later.name),
         ("owner/name@refs/pr/2", later.name),

@@ -8,9 +8,9 @@ import torch
 from app.declared import declared
 from app.engine.compute.recent import Cache
 from app.engine.models import Engine, is_open, offers, open_engine, store
-from app.engine.models.fit import KNOWS_NOTHING, first_fitting
+from app.engine.models.fit import KNOWS_NOTHING
 from app.engine.models.second import second_model
-from app.engine.models.usable import facts_of
+from app.engine.models.usable import another_fitting
 from app.faces import ask
 from app.faces.api.calling import job
 from app.faces.batch.answering import answer_rows
@@ -100,8 +100,8 @@ def test_a_lesson_on_paper_and_a_page_say_so(twin: Engine, bundled: Engine) -> N
 
 
 def test_nobody_is_sent_to_it_but_it_may_be_named_beside(bundled: Engine) -> None:
-    assert first_fitting([TWIN], facts_of, ("BertForMaskedLM",)) is None
-    assert first_fitting([TWIN, BUNDLED_MODEL], facts_of, ()) == BUNDLED_MODEL
+    assert another_fitting(BUNDLED_MODEL, ("BertForMaskedLM",)) is None
+    assert another_fitting(TWIN, ()) == BUNDLED_MODEL
     assert second_model(bundled, TWIN, "BertForMaskedLM").facts.untrained
 
 

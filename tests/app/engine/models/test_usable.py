@@ -1,11 +1,14 @@
 """What cannot be used is known before anyone chooses it."""
 
+import json
 import os
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 
 from app.declared.answers import engine_of
+from app.engine.calls import refused
 from app.engine.models import offers
 from app.engine.models.usable import refusals, usable
 from app.faces import ask
@@ -34,7 +37,18 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "other").mkdir()
     (folder / "other" / "config.json").write_text('{"model_type": "gpt2", "vocab_size": 9}')
     (folder / "notes").mkdir()
+    for name, values in ASKS_FOR.items():
+        save_tiny(folder / name, BertForMaskedLM)
+        path = folder / name / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), "utf-8")
     return folder
+
+
+ASKS_FOR = {  # what is not computed here
+    "activation": {"hidden_act": "foo"},
+    "decoder": {"is_decoder": True},
+    "relative": {"position_embedding_type": "relative_key"},
+}
 
 
 WHY = {
@@ -43,6 +57,9 @@ WHY = {
     "bytes": "bytes/tokenizer.json: model.vocab is None",
     "other": "'gpt2'",
     "notes": "It has no config.json or bert_config.json",
+    "activation": "hidden_act is 'foo'; expected one of gelu, ",
+    "decoder": "is_decoder is True; expected false",
+    "relative": "position_embedding_type is 'relative_key'; expected 'absolute'",
 }
 
 
@@ -64,6 +81,7 @@ def test_every_face_that_is_asked_for_it_gives_the_reason_and_what_can_be_used(
             with pytest.raises(BertError) as caught:
                 asked()
             assert why in str(caught.value)
+            assert refused(caught.value).status == HTTPStatus.UNPROCESSABLE_ENTITY
     says = f"model: found 'nothing'; expected one of {BUNDLED_MODEL}, {TWIN}, good."
     with pytest.raises(InputError) as caught:
         engine_of("nothing")

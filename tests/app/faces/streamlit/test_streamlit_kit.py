@@ -49,7 +49,7 @@ def test_a_bug_is_an_apology_with_a_number_and_the_log_keeps_no_text(
     with caplog.at_level(logging.ERROR, logger="app"):
         at = run("bug")
     assert len(at.exception) == 0
-    number = re.search(r"\*\*([0-9a-f]{8})\*\*", at.error[0].value)
+    number = re.search(r"logged as ([0-9a-f]{8})", at.error[0].value)
     assert number is not None
     record = next(r for r in caplog.records if r.name == "app")
     assert number.group(1) in record.getMessage()
