@@ -21,6 +21,8 @@ __all__ = ["ClientDisconnected", "Connection", "Server"]
 _BUSY = "All connections of this server are in use. Try again in a minute."
 _LATE = "The rest of the request did not arrive in time."
 _LINGER = 1.0  # seconds in which a refused client can read why
+_LINGERING = 32  # refused connections that may stay open so long
+_QUEUE = 2_048  # connections that wait to be accepted
 
 
 class Connection(H11Protocol):
@@ -122,7 +124,8 @@ class Connection(H11Protocol):
         self.transport.write("\r\n".join([*lines, "", text]).encode("ascii"))
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self.loop.call_later(_LINGER, self.transport.close)
+        has_room = len(self.connections) <= self._most + _LINGERING
+        self.loop.call_later(_LINGER if has_room else 0.0, self.transport.close)
 
 
 class Server(uvicorn.Server):
@@ -139,6 +142,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_QUEUE)  # `backlog` is also how many are accepted before any is counted
         self._ready()
 
     @property

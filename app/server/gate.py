@@ -5,6 +5,7 @@ import logging
 import secrets
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from app.settings import settings
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
+_LINGER = 1.0  # seconds in which the rest of a refused request may come
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,23 @@ class Gate:
         """Answer with a line of text, and end the connection, whatever else is sent on it."""
         again = _AGAIN if refusal is _LEAVING else {}
         headers = {**self.policy.refusal(), "connection": "close", **again}
-        await PlainTextResponse(refusal.text, refusal.status, headers)(scope, receive, send)
+        answer = PlainTextResponse(refusal.text, refusal.status, headers)
         if scope["type"] == "websocket":
+            await answer(scope, receive, send)
             raise ClientDisconnected  # otherwise uvicorn logs that there was no handshake
+        if refusal is _LEAVING:
+            await answer(scope, receive, send)
+            return
+
+        async def open_ended(message: Message) -> None:
+            await send({**message, "more_body": True})
+
+        await answer(scope, receive, open_ended)
+        with suppress(TimeoutError):  # an end before all has come would take the answer back
+            async with asyncio.timeout(_LINGER):
+                while (await receive()).get("more_body"):
+                    pass
+        await send({"type": "http.response.body"})
 
     async def _pass_on(
         self, request: HTTPConnection, visitor: Visitor, receive: Receive, send: Send

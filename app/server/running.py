@@ -80,6 +80,7 @@ def configured(
         access_log=False,
         server_header=False,
         limit_concurrency=connections,
+        backlog=32,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", _NEAR if in_space else _HERE),
         timeout_graceful_shutdown=_LAST,
         ssl_certfile=file,
