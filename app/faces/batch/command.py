@@ -13,19 +13,12 @@ from argparse import SUPPRESS, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.faces.batch.answering import (
-    Chunks,
-    Lines,
-    answer_rows,
-    one_thread_each,
-    spread,
-)
+from app.faces.batch.answering import Chunks, Lines, one_thread_each, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
 from app.settings import available_cores, settings
@@ -205,7 +198,7 @@ def _answered(asked: Chunks, task: str, given: Namespace, engine: "Engine") -> L
 
         return spread_on(given.on, asked, task, engine)
     cores = available_cores() if settings().device == "cpu" else 1
-    return spread(asked, given.workers or cores, partial(answer_rows, task, given.model))
+    return spread(asked, given.workers or cores, task, given.model)
 
 
 def _check_columns(
