@@ -21,6 +21,9 @@ PYTHON ?=
 # The number of processes that run tests, each with up to 2 GB of memory: make test JOBS=4
 JOBS ?= 2
 
+# The tests start dozens of processes, each of which would compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run dev test test-all check test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
 

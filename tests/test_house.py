@@ -5,6 +5,8 @@ cannot diverge. Every check is also tested on small made-up sources that break i
 """
 
 import ast
+import fnmatch
+import os
 import re
 import sys
 import tomllib
@@ -19,7 +21,7 @@ from bert_core.errors import InputError
 from tools.new_feature import missing, rows, write
 
 ROOT = Path(__file__).resolve().parent.parent
-SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__", ".git"}  # .git may be a file
+SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__"}
 CONFINED = {
     "inference_mode": "app/engine/compute",
     "no_grad": "app/engine/compute",
@@ -39,11 +41,14 @@ ELSEWHERE = re.compile(
 
 def files(pattern: str) -> Iterator[Path]:
     """Yield all matching files of the checkout, except environments and build outputs."""
-    for path in sorted(ROOT.rglob(pattern)):
-        parts = path.relative_to(ROOT).parts
-        hidden = any(p.startswith(".") and p not in {".ci", ".streamlit"} for p in parts[:-1])
-        if path.is_file() and not hidden and not SKIPPED & set(parts):
-            yield path
+    for folder, below, names in os.walk(ROOT):
+        below[:] = sorted(
+            name
+            for name in below
+            if name not in SKIPPED and (name[0] != "." or name in {".ci", ".streamlit"})
+        )
+        names = [name for name in names if name != ".git"]  # a file in a worktree
+        yield from (Path(folder, name) for name in sorted(fnmatch.filter(names, pattern)))
 
 
 def name_of(path: Path) -> str:
