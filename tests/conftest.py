@@ -245,19 +245,22 @@ def recorded(model: Path, folder: Path, date: str) -> int:
 
 # -- several processes -----------------------------------------------------------------------------
 
-FIRST = ("tests/e2e/", "tests/app/faces/recorded/")
+RECORDED = ("tests/e2e/test_recorded", "tests/app/faces/recorded/")
+FIRST = ("tests/e2e/", *RECORDED)
 
 
 class Scheduling(LoadFileScheduling):
     """Divide the tests by file, except those that share a server, a browser, a recorded site."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return FIRST[0] if nodeid.startswith(FIRST) else super()._split_scope(nodeid)
+        if nodeid.startswith(FIRST):
+            return FIRST[nodeid.startswith(RECORDED)]
+        return super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Give one process all browser tests, and the other files to whoever is free."""
+    """Give the site's browser tests to one process, the rest of them to another, files to all."""
     config.option.loadscopereorder = False
     return Scheduling(config, log)
 
@@ -267,7 +270,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         count = Counter(item.path for item in items)
         items.sort(key=lambda item: (
-            not item.nodeid.startswith(FIRST[0]), not item.nodeid.startswith(FIRST[1]),
+            not item.nodeid.startswith(FIRST[0]), not item.nodeid.startswith(RECORDED),
             -count[item.path],
         ))  # fmt: skip
 
