@@ -19,7 +19,7 @@ from torch import Tensor
 from app.engine.compute.device import chosen_device, on_processor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
-from app.engine.models.facts import ModelFacts, read_facts, stamp
+from app.engine.models.facts import ModelFacts, read_facts, stamp, tokenizer_in
 from app.engine.models.papers import (
     Papers,
     StatisticsOnFile,
@@ -41,7 +41,6 @@ from bert_core import (
     BertTokenizer,
     Encoding,
     FamilyTokenizer,
-    load_tokenizer,
 )
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.formats.weights import HELD
@@ -94,7 +93,7 @@ class Engine:
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
             BertForPreTraining: self._base
         }
-        self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
+        self.tokenizer: BertTokenizer | FamilyTokenizer = tokenizer_in(folder, self._stamp)
         self._tokenizers = {self.tokenizer.do_lower_case: self.tokenizer}
         self.facts: ModelFacts = read_facts(folder)
         self._on_file: dict[str, Any] = {}  # what was read of it
