@@ -19,34 +19,27 @@ from typing import Any
 from app.settings import settings
 from bert_core.errors import InputError
 
-# What a task is given for a row, and why it cannot be asked; "" if it can.
-Asked = tuple[Mapping[str, object], str]
-# Rows in numbered chunks.
-Chunks = Iterator[tuple[int, Sequence[Asked]]]
-# The number of a chunk that is done, and a line of JSON for each of its rows.
-Lines = Generator[tuple[int, bytes], None, None]
+Asked = tuple[Mapping[str, object], str]  # a task's values for a row, and what is wrong with them
+Chunks = Iterator[tuple[int, Sequence[Asked]]]  # numbered
+Lines = Generator[tuple[int, bytes], None, None]  # of a chunk: a line of JSON for each row
 
 
-def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> Iterator[dict[str, Any]]:
-    """Answer rows here: with the task's JSON, or with the sentence that says why not."""
+def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> bytes:
+    """Answer rows: a line of JSON for each, with the answer or the sentence that says why not."""
     from app.declared import declared
     from app.declared.answers import answer, engine_named
     from app.engine.calls import refused
     from app.faces.paper.answers import record
 
     found, engine = declared(task), engine_named(model)
+    lines = list[str]()
     for given, wrong in rows:
         try:
-            yield {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}
+            one = {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}
         except Exception as error:  # noqa: BLE001 - this row's; a bug gets a number, as elsewhere
-            yield {"error": refused(error).message}
-
-
-def answer_chunk(task: str, model: str, rows: Sequence[Asked]) -> bytes:
-    """Answer rows; return a line of JSON for each."""
-    answers = answer_rows(task, model, rows)
-    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in answers)
-    return "".join(f"{line}\n" for line in lines).encode()
+            one = {"error": refused(error).message}
+        lines.append(json.dumps(one, ensure_ascii=False, allow_nan=False) + "\n")
+    return "".join(lines).encode()
 
 
 def in_order(
@@ -73,7 +66,7 @@ def spread(chunks: Chunks, workers: int, task: str, model: str) -> Lines:
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     pool = ProcessPoolExecutor(workers, context, initializer=_begin)
     try:
-        submit = lambda rows: pool.submit(answer_chunk, task, model, rows).result  # noqa: E731
+        submit = lambda rows: pool.submit(answer_rows, task, model, rows).result  # noqa: E731
         yield from in_order(chunks, submit, 2 * workers)
     except BrokenProcessPool:
         raise InputError(
@@ -84,11 +77,6 @@ def spread(chunks: Chunks, workers: int, task: str, model: str) -> Lines:
         for process in multiprocessing.active_children():
             process.kill()  # what it has not sent is not needed
         pool.shutdown(cancel_futures=True)
-
-
-def one_thread_each() -> None:
-    """Let processes compute in one thread each; to be called before PyTorch is imported."""
-    os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
 
 
 def _begin() -> None:

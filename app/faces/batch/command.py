@@ -5,6 +5,7 @@ are given to it; a value that is the same for all rows is an option (`batch TASK
 answered is kept beside OUT, so that the same command goes on after a stop.
 """
 
+import os
 import re
 import signal
 import sys
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Never
 import pyarrow as pa
 from tqdm import tqdm
 
-from app.faces.batch.answering import Chunks, Lines, one_thread_each, spread
+from app.faces.batch.answering import Chunks, Lines, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
 from app.settings import available_cores, settings
@@ -49,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0; 3 if some rows have an error; 2 if it cannot be done, and a line on
         stderr says why; 128 and the number of the signal if it was stopped.
     """
-    one_thread_each()
+    # One thread in each process, from when PyTorch is imported.
+    os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
     before = dict[int, Any]()
     try:
         found, given, options = _read(arguments)

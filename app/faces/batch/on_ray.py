@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Sequence
 
 from app.engine.models import Engine
-from app.faces.batch.answering import Asked, Chunks, Lines, answer_chunk, in_order
+from app.faces.batch.answering import Asked, Chunks, Lines, answer_rows, in_order
 from bert_core.errors import InputError
 
-# The settings of this machine that hold on the nodes; `one_thread_each` sets the last two.
+# The settings of this machine that hold on the nodes.
 _SETTINGS = [f"BERT_EXPLORER_{name}" for name in ("PUBLIC", "TEXT", "WINDOWS", "THREADS", "RUNS")]
 
 
@@ -52,4 +52,4 @@ def answer_on_node(task: str, model: str, weights: str, rows: Sequence[Asked]) -
 
     if engine_of(model).provenance.fingerprint != weights:
         raise InputError(f"it has no {model} with these weights")
-    return answer_chunk(task, model, rows)
+    return answer_rows(task, model, rows)
