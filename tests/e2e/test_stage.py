@@ -66,7 +66,7 @@ LETTERS = """() => {
         const svg = home.closest("svg");
         const units = svg ? svg.viewBox.baseVal.width : 0;
         if (units) size *= svg.getBoundingClientRect().width / units;
-        if (size < 17.95) small[node.textContent.trim().slice(0, 30)] = size;
+        if (Math.round(size) < 18) small[node.textContent.trim().slice(0, 30)] = size;
     }
     return small;
 }"""
