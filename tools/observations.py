@@ -17,6 +17,7 @@ from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.senses.task import senses
+from app.lessons.claims import figures_of
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
 from tools.example_heads import strongest
@@ -56,6 +57,11 @@ def _robin(engine: Engine) -> Values:
     plain, negated = ([word for word, _ in _guesses(engine, f"A robin is {no}a [MASK].")[:2]]
                       for no in ("", "not "))  # fmt: skip
     return [_same(*each) for each in zip(plain, negated, strict=True)]
+
+
+def _stated(engine: Engine) -> Values:
+    found = figures_of(engine, "D1")
+    return round(100 * found.tell["p"]), round(100 * found.k / found.n)
 
 
 def _odd_word(engine: Engine) -> Values:
@@ -240,6 +246,7 @@ QUOTES = (
     Quote(TEACHING, "And Monday?* It says {} both times, with {} % and {} %. It has", _days),
     Quote(TEACHING, "For gaps, stated and actual rates differ by {} points on average.",
           _figures("calibration error, masked word", digits=1)),
+    Quote(TEACHING, "are underconfident ({} % stated, {} % right)", _stated),
     Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
           "in {} %; in neighbours and pairs from one text {} % and {} %",
           _figures("calibration error, next sentence, random",

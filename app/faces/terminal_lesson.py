@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MEASURE = "measure"
 _SITE = "http://localhost:8501"
-_SIGNS = {True: "holds", False: "does not hold", None: "cannot be asked"}
+_SIGNS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
 def main(arguments: Sequence[str]) -> int:

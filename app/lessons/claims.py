@@ -5,21 +5,24 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import inf
+from math import inf, nan
 from time import monotonic
+from typing import Any
 from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from app.catalog import feature
 from app.declared import declared
 from app.engine.compute.background import Background
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
-from app.lessons.heads import FEWEST, Place, count_heads, named_heads
-from app.lessons.looking import HEAD, Looking, filled_look, within
+from app.lessons.heads import Place, heads_hold, named_heads, of_heads
+from app.lessons.looking import HEAD, Looking, filled_look
 from app.lessons.measured import stored
 from app.lessons.quantities import QUANTITIES
 from app.lessons.quantity import Reference, Value, among, refer
-from app.lessons.records import Claim, Condition, Figures, Lesson, Look, Values
+from app.lessons.records import Claim, Figures, Lesson, Look, Values
 from app.lessons.shelf import claims
 from app.records.counted import binomial, fisher, wilson
 from app.words.format import p_value, percent
@@ -29,6 +32,7 @@ Progress = Callable[[int, int], None]
 LEVEL = 0.05
 """A claim holds only if the p-values of its tests are below this."""
 
+_FEWEST = 4  # items that are asked, however long it takes
 _SECONDS = 7.0  # for a claim of another model: a lesson has eight at most, and a minute
 
 _COUNTED: WeakKeyDictionary[Engine, tuple[dict[str, Figures], threading.RLock]] = (
@@ -40,64 +44,56 @@ _BEHIND: Background[tuple[str, str], None] = Background(kept=64)
 
 
 def count(engine: Engine, claim: Claim, seconds: float = inf) -> Figures:
-    """Count the items of a claim, as many as there is time for, and test it."""
+    """Count the items of a claim, as many as there is time for, and test it.
+
+    A claim with a role is counted for all heads at once; its figures are those of the head for
+    which it holds most often, and of several such heads the one with the highest mean of what is
+    told first.
+    """
     until = monotonic() + seconds
     asked = engine.untrained() if claim.untrained else engine
-    lookings = (
-        Looking(asked, claim.task, looked(asked, filled_look(claim.look, item)))
-        for item in claim.items
-    )
-    found = (count_heads if claim.role else _counted)(claim, lookings, until)
-    return _judged(claim, found, figures_of(engine, claim.against) if claim.against else None)
+    hold, value = (heads_hold, of_heads) if claim.role else (Looking.holds, Looking.value)
+    held: list[Any] = []
+    told: list[list[Any]] = []
+    left = 0
+    for number, item in enumerate(claim.items):
+        if number >= _FEWEST and monotonic() > until:
+            left = len(claim.items) - number
+            break
+        looking = Looking(asked, claim.task, looked(asked, filled_look(claim.look, item)))
+        with suppress(InputError):  # another model may cut a word of the item into pieces
+            if looking.holds(claim.where):
+                values = [value(looking, of) for of in claim.tell.values()]
+                held.append(hold(looking, claim.counts))
+                told.append(values)
+    k = np.sum(held, axis=0) if held else np.zeros((1, 1) if claim.role else (), dtype=int)
+    rows = {name: np.array([one[n] for one in told], float) for n, name in enumerate(claim.tell)}
+    first = next(iter(rows.values())).mean(0) if told and rows else np.zeros(k.shape)
+    at = max(np.ndindex(k.shape), key=lambda at: (k[at], np.nan_to_num(first[at])))  # () or (l, h)
+    tell = {name: float(row[:, *at].mean()) for name, row in rows.items() if told}
+    head = (at[0], at[1]) if at else None
+    found = Figures(len(held), int(k[at]), False, tell, head, left=left)
+    return _judged(claim, found, [figures_of(engine, each) for each in claim.against])
 
 
-def _judged(claim: Claim, found: Figures, other: Figures | None) -> Figures:
-    """Test a claim: against a share, against another count, and by its conditions."""
+def _judged(claim: Claim, found: Figures, others: Iterable[Figures]) -> Figures:
+    """Test a claim: against a share, against other counts, or by whether all count."""
     share, tests = found.k / max(1, found.n), []  # a p-value, and the share that it is about
-    chance = found.tell.get(claim.stated, (float("nan"),))[0] if claim.stated else claim.chance
+    chance = found.tell.get(claim.stated, nan) if claim.stated else claim.chance
     if chance is not None:
         tests.append((binomial(found.k, found.n, chance), chance))
-    if other:
+    for other in others:
         p = fisher((found.k, found.n), (other.k, other.n))
         tests.append((p, other.k / max(1, other.n)))
     shown = all(p < LEVEL and (share < of if claim.fewer else share > of) for p, of in tests)
-    all_count = not claim.exact or 0 < found.k == found.n
-    holds = shown and all_count and all(_holds(each, found) for each in claim.test)
+    holds = shown and (not claim.exact or 0 < found.k == found.n)
     return replace(found, holds=holds, p=max((p for p, _ in tests), default=None))
-
-
-def _counted(claim: Claim, lookings: Iterable[Looking], until: float) -> Figures:
-    n = k = left = 0
-    values: dict[str, list[float]] = {name: [] for name in claim.tell}
-    for number, looking in enumerate(lookings):
-        if number >= FEWEST and monotonic() > until:
-            left = len(claim.items) - number
-            break
-        with suppress(InputError):  # another model may cut a word of the item into pieces
-            if looking.holds(claim.where):
-                holds = looking.holds(claim.counts)
-                found = {name: float(looking.value(each)) for name, each in claim.tell.items()}
-                n, k = n + 1, k + holds
-                for name, value in found.items():
-                    values[name].append(value)
-    tell = {
-        name: (sum(found) / len(found), min(found), max(found))
-        for name, found in values.items()
-        if found
-    }
-    return Figures(n, k, False, tell, left=left)
-
-
-def _holds(test: Condition, figures: Figures) -> bool:
-    total, other = (sum(_figure(figures, each) for each in of) for of in (test.of, test.more))
-    return total > test.times * other if test.more else within(total, test.least, test.most)
 
 
 def _figure(figures: Figures, name: str) -> float:
     kind, _, of = name.partition(".")
-    if of:
-        told = figures.tell.get(of, (float("nan"),) * 3)  # nothing could be asked of this model
-        return told[("mean", "lowest", "highest").index(kind)]
+    if kind == "mean":
+        return figures.tell.get(of, nan)  # nothing could be asked of this model
     known = {"k": figures.k, "n": figures.n, "share": figures.k / max(1, figures.n)}
     return among(known, "figure", kind)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Annotated, Any
 
 from app.declared import declared
@@ -95,10 +96,6 @@ class Looking:
         """Return the value of a quantity."""
         return self.kind_and_value(reference)[1]
 
-    def total(self, references: Sequence[str]) -> float:
-        """Return the sum of quantities that are numbers."""
-        return sum(float(self.value(each)) for each in references)
-
     def fill(self, template: str) -> str:
         """Fill a template: its words, then its quantities."""
         return self.filled(template, lambda gap: printed(*self.kind_and_value(gap)))
@@ -144,12 +141,10 @@ class Looking:
         """Return the number of the choice that is right; None if none is."""
         if not question.of:
             return next((n for n, each in enumerate(question.choices) if each.right), None)
-        truth = self.truth(question)[1]
-        names = self.look.names
-        for number, choice in enumerate(question.choices):
-            if not choice.otherwise and _fits(choice, truth, names):
-                return number
-        return next((n for n, each in enumerate(question.choices) if each.otherwise), None)
+        truth, names = self.truth(question)[1], self.look.names
+        fits = [n for n, each in enumerate(question.choices) if _fits(each, truth, names)]
+        rest = [n for n, each in enumerate(question.choices) if each.otherwise]
+        return next(iter(fits + rest), None)
 
     def holds(self, conditions: Sequence[Condition]) -> bool:
         """Return whether all conditions hold."""
@@ -161,15 +156,18 @@ class Looking:
         if each.same or each.other:
             equal = self.value(each.of[0]) == self.value(each.same or each.other)
             return equal == bool(each.same)
-        total = self.total(each.of)
-        if each.more:
-            return total > each.times * self.total(each.more)
-        return within(total, each.least, each.most)
+        return bool(holds_of(each, self.value))
 
 
-def within(value: float, least: float | None, most: float | None) -> bool:
-    """Return whether a number is between two ends; None is no end."""
-    return (least is None or value >= least) and (most is None or value <= most)
+def holds_of(each: Condition, value: Callable[[str], Any]) -> Any:
+    """Return whether a condition of numbers holds; of arrays, where it does."""
+    total, other = (sum(map(value, names)) for names in (each.of, each.more))
+    return total > each.times * other if each.more else _within(total, each.least, each.most)
+
+
+def _within(value: Any, least: float | None, most: float | None) -> Any:
+    low, high = -inf if least is None else least, inf if most is None else most
+    return (value >= low) & (value <= high)
 
 
 def _fits(choice: Choice, truth: Value, words: Mapping[str, str]) -> bool:
@@ -177,4 +175,4 @@ def _fits(choice: Choice, truth: Value, words: Mapping[str, str]) -> bool:
         return truth == filled_words(choice.is_, words)
     if isinstance(truth, str) or (choice.least is None and choice.most is None):
         return False
-    return within(truth, choice.least, choice.most)
+    return bool(_within(truth, choice.least, choice.most))

@@ -6,10 +6,12 @@ which lessons show beside it, in `reference.json` (`python -m app lessons measur
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
+
+from pydantic import TypeAdapter
 
 from app.lessons.records import Figures
 from app.lessons.shelf import FOLDER
@@ -44,11 +46,13 @@ class Measured:
     def written(self) -> str:
         """Write it as JSON, a line for each claim and step, so that a change can be read."""
         rows = {name: _row(each) for name, each in self.claims.items()}
-        steps = {name: {"holds": each.holds, "values": dict(each.values)}
-                 for name, each in self.steps.items()}  # fmt: skip
+        steps = {name: asdict(each) for name, each in self.steps.items()}
         parts = [f'"model": {json.dumps(self.model)}', f'"weights": {json.dumps(self.weights)}',
                  f'"claims": {_lines(rows)}', f'"steps": {_lines(steps)}']  # fmt: skip
         return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+_MEASURED = TypeAdapter(Measured)
 
 
 def _lines(rows: Mapping[str, object]) -> str:
@@ -59,19 +63,16 @@ def _lines(rows: Mapping[str, object]) -> str:
 def _row(found: Figures) -> dict[str, object]:
     """Write the figures of a claim, with the interval of its share; four digits are enough."""
     low, high = wilson(found.k, found.n)
-    row: dict[str, object] = {
-        "n": found.n, "k": found.k, "low": low, "high": high, "holds": found.holds,
-        "p": found.p, "tell": found.tell, "head": found.head,
-    }  # fmt: skip
-    row = {name: value for name, value in row.items() if value not in (None, ())}
-    rounded: dict[str, object] = json.loads(json.dumps(row), parse_float=_digits)
+    row = {"n": found.n, "k": found.k, "low": low, "high": high, **asdict(found)}
+    known = {name: value for name, value in row.items() if value is not None and name != "left"}
+    rounded: dict[str, object] = json.loads(json.dumps(known), parse_float=_digits)
     return rounded
 
 
 def _digits(number: str) -> float:
     """Round to four places, or to three digits what is smaller: a p-value."""
     value = float(number)
-    return round(value, 4) if abs(value) >= 0.001 else float(f"{value:.3g}")
+    return round(value, 4) if abs(value) >= 0.1 else float(f"{value:.3g}")
 
 
 def read(path: Path) -> Measured:
@@ -81,17 +82,8 @@ def read(path: Path) -> Measured:
         InputError: it is none.
     """
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
-        rows = {name: Figures(
-            int(row["n"]), int(row["k"]), bool(row["holds"]),
-            {k: (float(v[0]), float(v[1]), float(v[2])) for k, v in row["tell"].items()},
-            (int(row["head"][0]), int(row["head"][1])) if "head" in row else None,
-            float(row["p"]) if "p" in row else None,
-        ) for name, row in found["claims"].items()}  # fmt: skip
-        steps = {name: Seen(bool(row["holds"]), {k: str(v) for k, v in row["values"].items()})
-                 for name, row in found["steps"].items()}  # fmt: skip
-        return Measured(str(found["model"]), str(found["weights"]), rows, steps)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return _MEASURED.validate_json(path.read_bytes())
+    except ValueError:
         raise InputError(f"{path.name}: these are no figures of lessons. Measure again.") from None
 
 
@@ -104,7 +96,7 @@ def stored() -> Measured:
 def reference() -> Measured | None:
     """Return what was measured of a second model; None for an empty column."""
     path = reference_file()
-    found = _reference(path, path.stat().st_mtime_ns) if path.is_file() else None
+    found = read(path) if path.is_file() else None
     return found if found and found.weights else None
 
 
@@ -112,8 +104,3 @@ def reference_file() -> Path:
     """Return where the second column is: in the operator's folder, if there is one."""
     own = settings().lessons
     return (Path(own).expanduser() if own else FOLDER) / REFERENCE
-
-
-@cache
-def _reference(path: Path, _: int) -> Measured:
-    return read(path)

@@ -19,7 +19,7 @@ def measure(engine: Engine, say: Callable[[str], None]) -> Measured:
         say: gets a line for each claim and lesson.
     """
     able = [each for each in claims().values() if not unfit(engine, each.task)]
-    counted, held_against = {}, {each.against for each in able}
+    counted, held_against = {}, {name for each in able for name in each.against}
     for claim in sorted(able, key=lambda each: (each.name not in held_against, not each.role)):
         found = counted[claim.name] = count_again(engine, claim.name)
         held = "" if found.holds else ", which its test refuses"

@@ -4,21 +4,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from app.lessons.reading import read_file
-from app.lessons.records import Lesson
+from app.lessons.reading import read_file, record
+from app.lessons.records import Lesson, OfFile, Texts
 from app.lessons.shelf import FOLDER
 from app.settings import settings
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(OfFile):
     """What a lesson does not say to its visitors."""
 
     minutes: Annotated[int, "how long it takes with a class that talks about it"]
-    before: Annotated[tuple[str, ...], "what students believe before it"]
-    run: Annotated[tuple[str, ...], "how to run it with a class"]
+    before: Annotated[Texts, "what students believe before it"]
+    run: Annotated[Texts, "how to run it with a class"]
     offline: Annotated[str, "how to run it without a network"]
-    wrong: Annotated[tuple[str, ...], "what may go wrong"] = ()
+    wrong: Annotated[Texts, "what may go wrong"] = ()
 
 
 def notes_of(found: Lesson) -> Notes | None:
@@ -31,4 +31,4 @@ def notes_of(found: Lesson) -> Notes | None:
     path = folder / "teacher" / f"{found.slug}.toml"
     if not path.is_file():
         return None
-    return read_file(path).record(Notes)
+    return record(Notes, read_file(path), path.name)

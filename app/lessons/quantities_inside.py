@@ -15,7 +15,7 @@ from bert_core.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 _HALF = float(np.log(0.5))  # a change of the log-probability
-_FAR = 24  # distances that are tried
+_FAR = 24  # distances and positions that are tried
 _LEARNED = 0.9  # share of right guesses from which something counts as learned
 
 
@@ -65,6 +65,11 @@ def _distance(r: Any, about: str) -> Floats:
     """Return for each distance whether one piece is that far from another: a head for each."""
     source, target = _places(r, about)
     return np.asarray(np.arange(_FAR)[None] == source - target, dtype=np.float64)
+
+
+def _position(r: Any, about: str) -> Floats:
+    """Return for each position whether a piece is there: a head for each."""
+    return np.asarray(np.arange(_FAR)[None] == _places(r, about), dtype=np.float64)
 
 
 _OF_ATTENTION: Mapping[str, Callable[[Any, str], Floats]] = {
@@ -187,7 +192,7 @@ INSIDE: Mapping[str, Mapping[str, Quantity]] = {
 """By the name of the task."""
 
 OF_HEADS: Mapping[str, Mapping[str, Callable[[Any, str], Floats]]] = {
-    "attention": {**_OF_ATTENTION, "distance": _distance},
+    "attention": {**_OF_ATTENTION, "distance": _distance, "position": _position},
     "xray": {"effect": _effects, "most_needed": _most_needed},
 }
 """Quantities that every head has, (L, H), by the name of the task."""

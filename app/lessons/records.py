@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator
 
 Kind = Literal["choose", "point", "number", "word"]
 """How a guess is given: one of several choices, a word of the text, a number on a scale, or a word
@@ -15,22 +17,39 @@ Values = Mapping[str, str | int | float | bool]
 """Values of a task by the names of its parameters."""
 
 
+def _listed(value: object) -> object:
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+"""Several texts; in a file, one can be written without brackets."""
+
+
+class OfFile:
+    """A record that is read from a file; other keys are refused."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+
+
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(OfFile):
     """What must hold of some quantities; those of a list are added."""
 
-    of: Annotated[tuple[str, ...], "the quantities that are compared"]
+    of: Annotated[Texts, "the quantities that are compared"]
     is_: Annotated[str, 'the word that it must be; "" for any'] = ""
     least: Annotated[float | None, "the smallest number allowed"] = None
     most: Annotated[float | None, "the largest one"] = None
-    more: Annotated[tuple[str, ...], "quantities that it must exceed"] = ()
+    more: Annotated[Texts, "quantities that it must exceed"] = ()
     times: Annotated[float, "by which factor"] = 1.0
     same: Annotated[str, "the quantity that it must equal"] = ""
     other: Annotated[str, "the quantity that it must differ from"] = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Look(OfFile):
     """What a step looks at: a text, what it is compared with, and words that name parts of it."""
 
     values: Annotated[Values, "what the task is asked"]
@@ -48,7 +67,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(OfFile):
     """One answer to a question. Whether it is right follows from what is computed."""
 
     say: Annotated[str, "the answer"]
@@ -61,7 +80,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Question(OfFile):
     """What a visitor guesses before the answer is computed."""
 
     ask: Annotated[str, "the question"]
@@ -78,16 +97,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(OfFile):
     """The one thing that a visitor may change."""
 
     ask: Annotated[str, "what to try"]
-    edits: Annotated[tuple[str, ...], "the parameters that can be edited"]
+    edits: Annotated[Texts, "the parameters that can be edited"]
     watch: Annotated[str, "the sentence about each new answer; a template"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(OfFile):
     """One screen of a lesson."""
 
     heading: Annotated[str, "a short title"]
@@ -103,14 +122,14 @@ class Step:
     change: Annotated[Change | None, "what may be changed"] = None
     parts: Annotated[int, "how many parts of the page's screen are drawn"] = 3
     show: Annotated[
-        tuple[str, ...],
+        Texts,
         "how the names of its pictures begin that are drawn instead, without the headline; () for "
         "the first parts",
     ] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(OfFile):
     """A lesson."""
 
     slug: Annotated[str, "the name of its file"]
@@ -120,24 +139,22 @@ class Lesson:
     steps: Annotated[tuple[Step, ...], "at most six"]
     last: Annotated[str, "the takeaway, in a sentence"]
     larger: Annotated[str, 'what others found, which is not checked here; "" for nothing'] = ""
-    claims: Annotated[tuple[str, ...], "the claims it rests on"] = ()
+    claims: Annotated[Texts, "the claims it rests on"] = ()
     own: Annotated[bool, "whether it is the operator's, not ours"] = False
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(OfFile):
     """A sentence about a model that is counted over items."""
 
     name: Annotated[str, "what files call it"]
     says: Annotated[str, "the sentence"]
     task: Annotated[str, "who answers"]
-    items: Annotated[
-        tuple[tuple[str, ...], ...], "rows of columns, which templates call {0}, {1} and so on"
-    ]
+    items: Annotated[tuple[Texts, ...], "rows of columns, which templates call {0}, {1} and so on"]
     look: Annotated[Look, "what is asked of an item"]
     where: Annotated[tuple[Condition, ...], "which items are counted at all"] = ()
     counts: Annotated[tuple[Condition, ...], "when an item counts"] = ()
-    tell: Annotated[Mapping[str, str], "quantities whose mean and ends are told, by name"] = field(
+    tell: Annotated[Mapping[str, str], "quantities whose mean is told, by name"] = field(
         default_factory=dict
     )
     chance: Annotated[
@@ -146,23 +163,18 @@ class Claim:
     stated: Annotated[str, 'the figure whose mean is that share; "" for none'] = ""
     fewer: Annotated[bool, "whether the claim is that fewer items count, not more"] = False
     against: Annotated[
-        str, "the claim whose share Fisher’s exact test must tell from this one, in that direction"
-    ] = ""
+        Texts,
+        "the claims whose shares Fisher’s exact test must tell from this one, in that direction",
+    ] = ()
     exact: Annotated[
         bool, "whether it follows from the vocabulary or the architecture, so that all count"
     ] = False
-    test: Annotated[tuple[Condition, ...], "what must hold of the figures besides"] = ()
     role: Annotated[
         str, 'what the head is called for which it holds most often; "" for a claim about no head'
     ] = ""
     untrained: Annotated[bool, "whether a copy of the model is asked that has learned nothing"] = (
         False
     )
-
-    @property
-    def tested(self) -> bool:
-        """Whether anything is claimed; otherwise it is counted for comparison, or has a role."""
-        return self.exact or self.chance is not None or bool(self.stated or self.against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +184,7 @@ class Figures:
     n: Annotated[int, "how many items there were"]
     k: Annotated[int, "how many of them count"]
     holds: Annotated[bool, "whether the claim's test holds"]
-    tell: Annotated[
-        Mapping[str, tuple[float, float, float]],
-        "the mean, the lowest and the highest value of each quantity that is told",
-    ]
+    tell: Annotated[Mapping[str, float], "the mean of each quantity that is told"]
     head: Annotated[
         tuple[int, int] | None,
         "of a claim with a role: the layer and the head for which it was counted",
@@ -187,7 +196,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Term(OfFile):
     """A word that a first visitor may not know."""
 
     says: Annotated[str, "what it means, in two sentences"]
@@ -204,4 +213,4 @@ class Path:
     slug: Annotated[str, "its name in addresses"]
     title: Annotated[str, "its name in the menu"]
     lead: Annotated[str, "whom it is for"]
-    lessons: Annotated[tuple[str, ...], "slugs, the first one first"]
+    lessons: Annotated[Texts, "slugs, the first one first"]

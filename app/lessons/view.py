@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from math import nan
 from urllib.parse import urlencode
 
 from app.catalog import feature
@@ -25,7 +26,8 @@ _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
     "One author wrote the texts before they were run: they are not a random sample. The 95 % "
     "interval (Wilson) says which share would be expected of others of the kind. Tests are exact, "
-    "with two tails, each at 5 % on its own: of twenty false claims, one would pass by luck."
+    "with two tails at 5 %, each on its own: of forty false claims, about one would pass. "
+    "Fisher’s test takes two counts as independent, also where they are of the same texts."
 )
 _EMPTY = (
     "The column of a second model is empty: `python -m app lessons measure --model "
@@ -48,14 +50,12 @@ def lesson_links(lessons: Sequence[Lesson], address: str, **attributes: str) -> 
 
 def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
     """Write a text; a term unfolds where it stands, and with `see` leads to its page."""
-    parts: list[Html | str] = []
-    done = 0
-    for match in TERM.finditer(text):
-        parts += [visible(text[done : match.start()])]
-        name = match[2] or match[1]
-        parts.append(_term(match[1], name, among(glossary(), "term", name), see=see))
-        done = match.end()
-    return tag("div", *parts, visible(text[done:]), class_=kind)
+    first, *rest = TERM.split(text)
+    parts: list[Html | str] = [visible(first)]
+    for shown, named, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        name = named or shown
+        parts += [_term(shown, name, among(glossary(), "term", name), see=see), visible(after)]
+    return tag("div", *parts, class_=kind)
 
 
 def unmarked(text: str) -> str:
@@ -108,22 +108,19 @@ def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
     mine = f"you: {guess:g} {question.unit}".rstrip()
     its = f"{whose}: {looking.says(question)}"
 
-    def draw(width: int) -> Html:
-        panel = Panel((20, width - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
-        panel.span((low, high), (0, 1), class_="bx-svg-track")
-        for value, says, dy, class_ in (
-            (guess, mine, -20, "bx-svg-bar"),
-            (truth, its, 20, "bx-svg-mark"),
-        ):
-            panel.dot(value, 0.5, 8, class_=class_)
-            half = len(says) * _LETTER / 2
-            middle = min(max(panel.x(value), half), width - half)
-            panel.text(value, 0.5, says, middle - panel.x(value), dy, class_="bx-svg-middle")
-        return svg(width, _HIGH, *panel.drawn)
-
+    panel = Panel((20, NARROW - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
+    panel.span((low, high), (0, 1), class_="bx-svg-track")
+    for at, says, dy, class_ in (
+        (guess, mine, -20, "bx-svg-bar"),
+        (truth, its, 20, "bx-svg-mark"),
+    ):
+        panel.dot(at, 0.5, 8, class_=class_)
+        half = len(says) * _LETTER / 2
+        middle = min(max(panel.x(at), half), NARROW - half)
+        panel.text(at, 0.5, says, middle - panel.x(at), dy, class_="bx-svg-middle")
     rows = [("you", guess), (whose, truth)]
     alt = f"On a scale from {low} to {high} {question.unit}".rstrip() + f": {mine}, {its}."
-    drawing = draw(NARROW)  # its place is narrow on every screen
+    drawing = svg(NARROW, _HIGH, *panel.drawn)  # its place is narrow on every screen
     return Picture("guess", drawing, drawing, alt, listed(rows, ("who", "value")))
 
 
@@ -147,7 +144,8 @@ def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None,
             yield says, None, why
         else:
             found = figures_of(engine, name)
-            yield says, found.holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
+            holds = None if found.left and not found.holds else found.holds  # too few to tell
+            yield says, holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
 
 
 def test_of(claim: Claim, found: Figures) -> str:
@@ -156,13 +154,13 @@ def test_of(claim: Claim, found: Figures) -> str:
         return "Follows from the vocabulary or the architecture: all must count."
     more, tests = "fewer" if claim.fewer else "more", []
     if claim.stated:
-        stated = found.tell.get(claim.stated, (float("nan"),))[0]
+        stated = found.tell.get(claim.stated, nan)
         tests.append(f"{more} than it states, {percent(stated, 0)}")
     elif claim.chance is not None:
         usual = "half" if claim.chance == _HALF else f"the {percent(claim.chance, 0)} of chance"
         tests.append(f"{more} than {usual}")
-    if claim.against:
-        tests.append(f"{more} than in “{claims()[claim.against].says}” (Fisher’s test)")
+    for other in claim.against:
+        tests.append(f"{more} than in “{claims()[other].says}” (Fisher’s test)")
     p = "" if found.p is None else f": {p_value(found.p)}"
     left = f" For time, {found.left} more were not asked." if found.left else ""
     return (f"Tested: {' and '.join(tests)}{p}." if tests else "Counted for comparison.") + left
@@ -186,26 +184,24 @@ def _claims(engine: Engine, lesson: Lesson) -> tuple[Html, Html]:
     other, own = second(engine), engine.provenance.name
     rows = []
     for (says, holds, figures), name in zip(shown_by(engine, lesson), lesson.claims, strict=True):
-        mine = f"{figures}{_KEPT[holds]}"
-        theirs = _compared(name, holds, engine, other) if other else ""
-        rows.append([visible(each) for each in (says, mine, theirs)[: 3 if other else 2]])
+        theirs = [_compared(name, engine, other)] if other else []
+        rows.append([visible(each) for each in (says, f"{figures}{_KEPT[holds]}", *theirs)])
     columns = ("Claim", own, *([other.model] if other else []))
     return record_table("Claims", columns, rows), line(f"{_SAMPLE} {'' if other else _EMPTY}")
 
 
-def _compared(name: str, holds: bool | None, engine: Engine, other: Measured) -> str:
+def _compared(name: str, engine: Engine, other: Measured) -> str:
     """Say what a second model shows of a claim, and whether the two can be told apart."""
     found = other.claims.get(name)
     if found is None:
         return "It cannot answer here."
     says = f"{share_of(found.k, found.n)}. {test_of(claims()[name], found)}{_KEPT[found.holds]}"
-    if holds is None:
+    if unfit(engine, claims()[name].task):
         return says
     mine = figures_of(engine, name)
     p = fisher((mine.k, mine.n), (found.k, found.n))
-    if p < LEVEL:
-        return f"{says} The two models differ ({p_value(p)})."
-    return f"{says} No difference of the two is shown ({p_value(p)})."
+    differ = "The two models differ" if p < LEVEL else "No difference of the two is shown"
+    return f"{says} {differ} ({p_value(p)})."
 
 
 def second(engine: Engine) -> Measured | None:

@@ -1,6 +1,6 @@
 """# 2. Attention, LayerNorm and their gradients by hand
 
-You write the two formulas that make up a layer, then their gradients without automatic
+You write two of the formulas of a layer, then their gradients without automatic
 differentiation, and compare both with the bundled model to five digits. Pages: *Attention*,
 *X-ray*. Reading: Vaswani et al. 2017, section 3.2; Ba et al. 2016, section 3.
 

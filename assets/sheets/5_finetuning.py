@@ -1,6 +1,6 @@
 """# 5. Fine-tuning with a held-out set and an interval
 
-A model that has learned its rows by heart has learned nothing that counts. You hold rows back,
+A model that knows its rows by heart has shown nothing about new ones. You hold rows back,
 train a step by hand, measure on what was held back, and say how far a figure can be trusted.
 Page: *Lab*, tab *Fine-tuning*. Reading: Devlin et al. 2019, section 4.1; Wilson 1927; Dror et al.
 2018, sections 3 and 4.

@@ -1,8 +1,9 @@
 """# 8. The family, measured
 
-What ALBERT and DistilBERT changed shows in parameters and time, which you measure. What RoBERTa and
-ELECTRA changed is the training, which these do not show; the answers do. Page: *Variants*. Reading:
-Liu et al. 2019; Lan et al. 2020; Sanh et al. 2019; Clark et al. 2020.
+ALBERT shares its layers and factors its embedding, DistilBERT has half of the layers: that shows in
+parameters and time, which you measure. What RoBERTa and ELECTRA changed above all is the training,
+which only answers of trained models show. Page: *Variants*. Reading: Liu et al. 2019; Lan et al.
+2020; Sanh et al. 2019; Clark et al. 2020.
 """
 
 # %%
@@ -22,9 +23,10 @@ HERE = ["explorer-mini-uncased"]  # add folders of models that you have
 
 
 def of_family(name: str) -> BertModel:
-    """Return an encoder of a family with random weights, all of one size."""
+    """Return an encoder of a family with random weights; of DistilBERT with half of the layers."""
     torch.manual_seed(0)
-    return BertModel(BertConfig(**SIZES, model_type=name)).eval()
+    layers = SIZES["num_hidden_layers"] // (2 if name == "distilbert" else 1)
+    return BertModel(BertConfig(**SIZES | {"num_hidden_layers": layers}, model_type=name)).eval()
 
 
 # %% blank parameters 3
@@ -79,8 +81,8 @@ for text, wanted in (("The capital of France is ___.", "paris"), ("She is afraid
     assert found == wanted, f"Expected “{wanted}”, found “{found}”. Is it read at the mask?"
 
 # %% [markdown]
-# Not graded: run the next cell. Which family saves parameters, which time, and which neither at one
-# size? Why does sharing layers save no time? What do the answers of `HERE` prove, and what not?
+# Not graded: run the next cell. Which family saves parameters, which time, and which neither? Why
+# does sharing layers save no time? What do the answers of `HERE` prove, and what not?
 
 # %%
 if __name__ == "__main__":

@@ -183,7 +183,7 @@ def test_an_operators_lesson_is_listed_and_its_words_stay_text(
     (tmp_path / "bad.toml").write_text("x = 1", encoding="utf-8")
     monkeypatch.setenv("BERT_EXPLORER_LESSONS", str(tmp_path))
     page = visit(PAGE)
-    assert "title is missing; expected a text." in page.warnings
+    assert "this key is missing." in page.warnings
     assert "<script>alert(1)</script>" in page.words and "<script" not in page.markup
     assert "The sun is" in visit(PAGE, lesson="mine").words
 

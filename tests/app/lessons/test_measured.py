@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import run
-from app.engine.models import Engine, open_engine
+from app.engine.models import Engine
 from app.lessons.claims import count_behind, figures_of
 from app.lessons.looking import Looking
 from app.lessons.measured import FOLDER, REFERENCE, read, reference, stored
@@ -16,12 +16,6 @@ from app.lessons.whole import looking_at
 from bert_core.errors import InputError
 
 NAMES = ("A5", "F1blank", "F1")
-
-
-@pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
-    return open_engine()
 
 
 @pytest.fixture

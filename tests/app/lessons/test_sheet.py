@@ -9,23 +9,20 @@ import pytest
 from app.__main__ import run
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import offer_of
-from app.lessons.claims import count_again, figures_of
+from app.lessons.claims import figures_of
+from app.lessons.measured import stored
+from app.lessons.measuring import steps_of
 from app.lessons.notes import notes_of
 from app.lessons.records import Lesson
 from app.lessons.sheet import sheet
 from app.lessons.shelf import lesson, shelf
 from app.lessons.view import shown_by
+from app.lessons.whole import looking_at
 from bert_core.errors import InputError
 from tests.app.lessons.test_reading import LESSON
 
 OURS = [each for each in shelf().lessons.values() if not each.own]
 SITE = "http://192.168.1.20:8501"
-
-
-@pytest.fixture
-def bundled(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
-    return open_engine()
 
 
 def pages(engine: Engine, found: Lesson) -> tuple[str, str]:
@@ -34,10 +31,25 @@ def pages(engine: Engine, found: Lesson) -> tuple[str, str]:
     return text.partition('class="page teacher"')[::2]  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("found", OURS, ids=lambda each: each.slug)
-def test_each_lesson_has_notes_and_a_sheet_that_keeps_the_answers_to_the_teacher(
+@pytest.mark.parametrize(
+    "found",
+    [pytest.param(each, id=each.slug, marks=pytest.mark.slow if each.slug == "reasons" else ())
+     for each in OURS],
+)  # fmt: skip
+def test_each_step_is_what_is_computed_and_the_sheet_keeps_the_answers_to_the_teacher(
     bundled: Engine, found: Lesson
 ) -> None:
+    for name, seen in steps_of(bundled, found).items():
+        assert seen.holds and seen.values.keys() == stored().steps[name].values.keys()
+    for number, step in enumerate(found.steps, 1):
+        looking = looking_at(bundled, found, number)
+        assert "{" not in looking.fill(step.change.watch if step.change else "")
+        if step.question and step.question.kind == "choose":
+            assert looking.right(step.question) is not None
+        if step.question and step.question.kind == "number":
+            kind, truth = looking.truth(step.question)
+            low, high = looking.ends(step.question)
+            assert low <= float(truth) * (100 if kind == "share" else 1) <= high
     notes = notes_of(found)
     assert notes is not None and found.minutes <= notes.minutes <= 60
     students, teacher = pages(bundled, found)
@@ -80,8 +92,9 @@ def test_what_a_model_without_the_head_cannot_show_is_said(headless_folder: Path
 
 
 def test_settings_of_a_step_are_not_among_its_texts(bundled: Engine) -> None:
-    shown = sheet(bundled, lesson("reasons"), SITE).decode()
-    assert "In winter the lake" in shown and ">occlusion<" not in shown
+    looking = looking_at(bundled, lesson("reasons"), 3)
+    assert looking.look.values["method"] == "occlusion"
+    assert [text for _, text in looking.given()] == ["In winter the lake is covered with [MASK]."]
 
 
 def test_notes_of_an_own_lesson_are_beside_it_and_faults_are_said(
@@ -99,7 +112,7 @@ def test_notes_of_an_own_lesson_are_beside_it_and_faults_are_said(
     notes.write_text('minutes = 9\nbefore = "x"\nrun = "y"\noffline = "<b>"\n', "utf-8")
     assert "&lt;b&gt;" in sheet(bundled, found, SITE).decode()
     notes.write_text('minutes = "9"\n', "utf-8")
-    with pytest.raises(InputError, match=r"mine.toml: minutes: found a text; expected a whole"):
+    with pytest.raises(InputError, match=r"mine.toml, minutes: found '9'; expected"):
         notes_of(found)
 
 
@@ -108,7 +121,7 @@ def test_the_command_lists_claims_and_writes_a_sheet(
 ) -> None:
     assert run(["lesson", "not"]) == 0
     said = capsys.readouterr().out
-    found = count_again(bundled, "O4")
+    found = figures_of(bundled, "O4")
     assert f"holds: With and without “not” the first guess is the same: {found.k} of 31" in said
     out = tmp_path / "not.html"
     assert run(["lesson", "not", "--sheet", str(out), "--site", SITE]) == 0
