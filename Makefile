@@ -45,7 +45,7 @@ help:
 	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
-	@echo "make space-check  try a public Space on this machine (KINDS=\"docker gradio\": both kinds)"
+	@echo "make space-check  try a public Space on this machine"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
 	@echo "make pin      name the base image by its digest (needs Docker); make lock does, too"
 	@echo "make clean    remove .venv, build outputs and tool caches"
@@ -105,9 +105,11 @@ journey: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
 
-# Needs a CUDA device, a PyTorch for CUDA and the data folder of the training; without, it says so.
+# Needs a CUDA device, a PyTorch for CUDA and the data folder of the training.
 gpu: $(VENV)/.installed-dev
-	@$(BIN)/python -m tools.gpu day $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m pytest -m gpu -q tests/bert_core/test_devices.py
+	@$(BIN)/python -m benchmarks.cuda
+	@$(BIN)/python -m training all --machine cuda --data "$(DATA)" --work build/gpu
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed
@@ -147,15 +149,17 @@ derive: $(VENV)/.installed-dev
 screenshots: $(VENV)/.installed-dev
 	@$(BIN)/python -m tools.derive pictures
 
+# Reading them fetches nothing from elsewhere.
+FETCHED := <(script|img|iframe|source|video|audio|object|embed)\b[^>]*\b(src|srcset|data|poster)=.?(https?:)?//|<link\b[^>]*\brel=.?(stylesheet|icon|pre|dns|mod)[^>]*\bhref=.?(https?:)?//|(url\(|@import) *.?(https?:)?//
 docs: $(DOCS)/.installed
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@! grep -rEion --include=*.html --include=*.css '$(FETCHED).*' build/docs
 	@echo "The documentation is in build/docs."
 
-# SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch, "--python python3.11" another Python,
-# "--keep FOLDER" keeps the environment for the next check.
-KINDS ?= docker
+# Needs Caddy, Chromium and curl. SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch,
+# "--python python3.11" another Python.
 space-check: $(VENV)/.installed-dev
-	@for kind in $(KINDS); do $(BIN)/python -m deploy check $$kind $(SPACE_CHECK) || exit 1; done
+	@$(BIN)/python -m deploy check $(SPACE_CHECK)
 
 # Digests of new versions are fetched from the indexes themselves. torch comes from PyTorch's own,
 # everything else from PyPI; deploy/torch.lock says why.

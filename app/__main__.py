@@ -3,6 +3,7 @@
 Without arguments it lists the tasks.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,6 +22,17 @@ COMMANDS = {
 
 def run(arguments: Sequence[str]) -> int:
     """Ask a task, or run a command; return the exit status."""
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # its reader, such as `head`, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
     if isinstance(sys.stdout, TextIOWrapper):  # a console may lack characters: "\u2713" instead
         sys.stdout.reconfigure(errors="backslashreplace")
     module = COMMANDS.get(arguments[0]) if arguments else None

@@ -1,16 +1,11 @@
 """Visit a running Space as the Hub's visitors do: in a frame, through a proxy with TLS."""
 
-import asyncio
 import json
-import re
+import shlex
 import shutil
-import ssl
 import subprocess
-import threading
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +13,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 HOST, PORT = "someone-bert-explorer.hf.space", 7860
 _HUB = "https://huggingface.co"
-_TLS_PORT, _START, _PATIENCE = 8443, 180, 60_000  # seconds, milliseconds
+_TLS_PORT, _PATIENCE = 8443, 60_000  # milliseconds
 _PAGES = {
     "": "BERT Explorer",
     "fill_mask?text=The+owl+%5BMASK%5D.": "Fill-mask",
@@ -28,35 +23,45 @@ _PAGES = {
 }
 _FRAME = """<!doctype html><title>Space</title>
 <iframe src="https://{host}/{path}" width="1200" height="800" allow="local-network-access">"""
-_FORWARDED = (
-    f"X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: {HOST}\r\n"
-)
+_PROXY = f"""{{
+    admin off
+    auto_https disable_redirects
+    skip_install_trust
+    log {{
+        level ERROR
+    }}
+}}
+https://{HOST}:{_TLS_PORT} {{
+    tls internal
+    reverse_proxy 127.0.0.1:{PORT} {{
+        header_up X-Forwarded-For 203.0.113.7
+    }}
+}}
+"""
 
 
-def first_answer(server: "subprocess.Popen[bytes]") -> str:
+def start_proxy(folder: Path) -> "subprocess.Popen[bytes]":
+    """Start Caddy before the site: TLS, and `X-Forwarded-*` as from the Hub's proxy."""
+    file = folder / "Caddyfile"
+    file.write_text(_PROXY, encoding="utf-8")
+    return subprocess.Popen(["caddy", "run", "--adapter", "caddyfile", "--config", str(file)])
+
+
+def first_answer() -> str:
     """Ask for a filled gap, as a program does, until there is an answer as JSON.
 
     Raises:
-        RuntimeError: the server ended, or did not answer in time.
+        CalledProcessError: the server does not answer in three minutes.
     """
-    body = json.dumps({"text": "Paris is the [MASK] of France.", "top_k": 1}).encode()
-    asked = urllib.request.Request(f"http://127.0.0.1:{PORT}/api/fill_mask", body, {"Host": HOST})
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    until = time.monotonic() + _START
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            with direct.open(asked, timeout=30) as answer:
-                return str(answer.read().decode())
-        except OSError:  # it does not listen yet
-            time.sleep(0.5)
-    raise RuntimeError(f"There is no answer; the server's status is {server.poll()}.")
+    body = json.dumps({"text": "Paris is the [MASK] of France.", "top_k": 1})
+    until = "--retry-all-errors --retry 90 --retry-delay 2 --retry-max-time 180"
+    command = shlex.split(f"curl --silent --fail --noproxy * {until} -H 'Host: {HOST}' -d")
+    command += [body, f"http://127.0.0.1:{PORT}/api/fill_mask"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def visit_pages(folder: Path) -> Iterator[str]:
+def visit_pages() -> Iterator[str]:
     """Open the pages of a Space in Chromium, each in a frame of the Hub.
-
-    Args:
-        folder: for the certificate of the proxy.
 
     Raises:
         AssertionError: a page does not have the text of its address in its first box.
@@ -64,7 +69,7 @@ def visit_pages(folder: Path) -> Iterator[str]:
     """
     rules = f"MAP {HOST}:443 127.0.0.1:{_TLS_PORT}, MAP * ~NOTFOUND"
     flags = ["--no-sandbox", "--disable-gpu", f"--host-resolver-rules={rules}"]
-    with _proxy(folder), sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         context = browser.new_context(ignore_https_errors=True)
@@ -100,43 +105,3 @@ def _elsewhere(url: str) -> list[str]:
     parts = urlsplit(url)
     ours = parts.hostname in (HOST, "huggingface.co") or parts.scheme in ("data", "blob")
     return [] if ours else [f"asked {url}"]
-
-
-@contextmanager
-def _proxy(folder: Path) -> Iterator[None]:
-    """Serve the site with TLS and the headers of the Hub's proxy while the block runs."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN={HOST}".split()
-    written = ["-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([*make, *written], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    served = asyncio.start_server(_pass_on, "127.0.0.1", _TLS_PORT, ssl=context)
-    server = asyncio.run_coroutine_threadsafe(served, loop).result()
-    try:
-        yield
-    finally:
-        loop.call_soon_threadsafe(server.close)
-
-
-async def _pass_on(visitor: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-    """Pass one request on with the proxy's headers, and everything after it as it is."""
-    try:
-        head = (await visitor.readuntil(b"\r\n\r\n")).decode("latin-1")
-        if "upgrade: websocket" not in head.lower():  # the next request needs the headers, too
-            head = re.sub(r"(?im)^connection:.*\r\n", "", head)
-            head = head.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
-        site, there = await asyncio.open_connection("127.0.0.1", PORT)
-        there.write(head.replace("\r\n", f"\r\n{_FORWARDED}", 1).encode("latin-1"))
-        await asyncio.gather(_pump(visitor, there), _pump(site, back), return_exceptions=True)
-    except (OSError, asyncio.IncompleteReadError):
-        back.close()
-
-
-async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    while data := await source.read(65536):
-        target.write(data)
-        await target.drain()
-    target.close()

@@ -161,7 +161,8 @@ def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Runnin
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         ready = threading.Event()
-        server = Server(configured(gate(port), connections), ready.set)
+        server = Server(configured(gate(port), connections))
+        server.ready = ready.set
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -90,7 +90,7 @@ def test_steps_run_in_order_and_only_those_asked_for(
     assert run == [["quotes"], ["pictures"]]
     with pytest.raises(SystemExit):
         derive.main(["figures", "quotes"])
-    assert "figures: the evaluation data is needed" in capsys.readouterr().err
+    assert "figures: give the folder of the evaluation data" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         derive.main(["everything"])
     assert "unknown: everything" in capsys.readouterr().err

@@ -300,7 +300,7 @@ def test_the_check_of_features_names_every_place(tmp_path: Path) -> None:
     assert len(files) == 9 and sum(map(len, map(Path.read_bytes, map(tmp_path.joinpath, files))))
     assert list(missing("odd_word", tmp_path)) == []
     guide = (tmp_path / "docs/guide.md").read_text(encoding="utf-8")
-    order = [row["title"] for row in rows(tmp_path).values() if not row["tab_of"]]
+    order = [row["title"] for row in rows(tmp_path).values() if "tab_of" not in row]
     assert re.findall(r"^## (.*)$", guide, re.M) == ["Home", *order]
     for name in files[:6]:
         (tmp_path / name).rename(tmp_path / "aside")

@@ -114,9 +114,15 @@ def _examples(_: Any) -> None:
 
 
 def _lessons(_: Any) -> Sequence[str]:
-    from tools import lessons
+    from app.lessons.measured import FIGURES, stored
+    from app.lessons.measuring import measure
 
-    return lessons.measure(_engine(), _say)
+    found = measure(_engine(), _say)
+    FIGURES.write_text(found.written(), encoding="utf-8")
+    stored.cache_clear()
+    wrong = [name for name, each in found.claims.items() if not each.holds]
+    wrong += [name for name, each in found.steps.items() if not each.holds]
+    return [f"assets/lessons: {name} does not hold" for name in wrong]
 
 
 def _quotes(_: Any) -> Sequence[str]:
@@ -186,7 +192,7 @@ STEPS = (
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "chooses the heads that the attention examples open", _examples),
-    Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
+    Step("lessons", "counts what lessons claim, and looks at each of their steps", _lessons,
          ("assets/lessons/figures.json",)),
     Step("quotes", "writes what documents quote", _quotes),
     Step("api", "writes what documents and the command line say of tasks and settings", _api),
@@ -202,14 +208,14 @@ def derived_files() -> dict[str, str]:
     return {name: step.name for step in STEPS for name in step.files()}
 
 
-# -- the table: each derived file with its step, its weights and its SHA-256 ---------------------
-
-
 def weights_here() -> str:
     """Return the fingerprint of the bundled weights."""
-    from app.engine.models.papers import fingerprint  # imports PyTorch
+    from app.engine.models.papers import fingerprint
 
     return fingerprint(BUNDLE)
+
+
+# -- the table: each derived file with its step, its weights and its SHA-256 ---------------------
 
 
 def read_table(path: Path = TABLE) -> dict[str, dict[str, str]]:
@@ -221,11 +227,10 @@ def read_table(path: Path = TABLE) -> dict[str, dict[str, str]]:
 def stamp(step: str, files: Iterable[str], table: Path = TABLE, *, others: bool = False) -> None:
     """Record that files are those of the bundled weights; forget the step's `others` or not."""
     rows = {k: v for k, v in read_table(table).items() if others or v["step"] != step}
+    weights, root = weights_here(), table.parents[1]
     for name in files:
-        digest = _digest(table.parents[1] / name)
-        rows[name] = {"step": step, "weights": weights_here(), "sha256": digest}
-    text = json.dumps(rows, indent=1, sort_keys=True)
-    table.write_text(f"{text}\n", encoding="utf-8")
+        rows[name] = {"step": step, "weights": weights, "sha256": _digest(root / name)}
+    table.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def stale(
@@ -233,11 +238,7 @@ def stale(
 ) -> list[str]:
     """Say of every file that does not belong to the weights what is wrong, and what to do.
 
-    Args:
-        weights: fingerprint of the bundled weights.
-        table: what is recorded.
-        expected: file -> step, of every derived file that there is.
-        root: of the repository.
+    `table` is what is recorded, `expected` has the step of every derived file that there is.
     """
     found = []
     for name in sorted({*expected, *table}):
@@ -280,7 +281,7 @@ def with_table(text: str, table: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status."""
-    names = tuple(step.name for step in STEPS)
+    names = [step.name for step in STEPS]
     parser = argparse.ArgumentParser(
         prog="python -m tools.derive",
         description=__doc__,
@@ -302,9 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say("\n    ".join([f"{step.name:<13} {step.says}{needs}", *step.files()]))
         return 0
     if lacking := [step.name for step in steps if step.data and given.data is None]:
-        parser.error(
-            f"{', '.join(lacking)}: the evaluation data is needed; give its folder: --data"
-        )
+        parser.error(f"{', '.join(lacking)}: give the folder of the evaluation data: --data")
     return _one(steps[0], given.data, given.only) if len(steps) == 1 else _each(steps, given.data)
 
 

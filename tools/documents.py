@@ -9,8 +9,7 @@ from app.catalog import FEATURES, Feature, pages
 from app.declared import Declared, Parameter, all_declared, tabs
 from app.settings import ROOT, settings_table
 
-README, DOCS = ROOT / "README.md", ROOT / "docs"
-API, FEATURE_LIST, HOSTING = DOCS / "api.md", DOCS / "features.md", DOCS / "hosting.md"
+DOCS = ROOT / "docs"
 _API = "| task | what it does | needs |\n|---|---|---|"
 _PAGES = "| page | what it shows |\n|---|---|"
 _HOME = "| [Home](docs/guide.md#home) | One text in small results; each leads to its page. |"
@@ -18,29 +17,16 @@ _CHECKED = "| page | tasks | tests |\n|---|---|---|"
 
 
 def tables() -> tuple[tuple[Path, str], ...]:
-    """Return every table with its document."""
-    return (
-        (API, api_table()),
-        (HOSTING, settings_table()),
-        (README, pages_table()),
-        (FEATURE_LIST, checked_table()),
+    """Return every table in Markdown, with its document."""
+    listed = (
+        f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in pages()
     )
-
-
-def api_table() -> str:
-    """Return the endpoints and tools in Markdown, one row per task."""
-    return "\n".join([_API, *map(_task, all_declared())])
-
-
-def pages_table() -> str:
-    """Return the pages in Markdown, each with its chapter of the guide."""
-    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in pages())
-    return "\n".join([_PAGES, _HOME, *rows])
-
-
-def checked_table() -> str:
-    """Return the pages in Markdown, each with its tasks and the folder of its tests."""
-    return "\n".join([_CHECKED, *map(_checked, FEATURES)])
+    return (
+        (DOCS / "api.md", "\n".join([_API, *map(_task, all_declared())])),
+        (DOCS / "hosting.md", settings_table()),
+        (ROOT / "README.md", "\n".join([_PAGES, _HOME, *listed])),
+        (DOCS / "features.md", "\n".join([_CHECKED, *map(_checked, FEATURES)])),
+    )
 
 
 def anchor(heading: str) -> str:
@@ -65,7 +51,6 @@ def _task(found: Declared) -> str:
 
 
 def _value(given: Parameter) -> str:
-    """Name a value that must be given, with the first clause of what is said about it."""
     about = given.about.partition(";")[0].rstrip(".")
     several = " (a list)" if given.kind is list else ""
     return f"`{given.name}`{several}: {about}"

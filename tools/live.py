@@ -1,10 +1,8 @@
 """What `live/` needs beside its sources: its C compiled, and the tables of the tokenizer.
 
-    python -m tools.live            # writes bert.wasm, lab.wasm and tables.json in live/
-    python -m tools.live --check    # says what differs from what is committed
-
-The C is compiled by clang and lld of one version (Debian and Ubuntu: `apt install clang-19
-lld-19`), because another version writes other bytes.
+`python -m tools.live` writes bert.wasm, lab.wasm and tables.json in live/; tests compare them. The
+C is compiled by clang and lld of one version (Debian and Ubuntu: `apt install clang-19 lld-19`),
+because another version writes other bytes.
 """
 
 import argparse
@@ -34,7 +32,7 @@ _FLAGS = (
 )
 
 
-def compiled(name: str = "bert") -> bytes:
+def compiled(name: str) -> bytes:
     """Compile `bert.c` or `lab.c`.
 
     Raises:
@@ -50,11 +48,11 @@ def compiled(name: str = "bert") -> bytes:
 
 def has_compiler() -> bool:
     """Return whether the compiler and the linker of the right version are installed."""
-    names = [
-        name for name in (COMPILER, COMPILER.replace("clang", "wasm-ld")) if shutil.which(name)
-    ]
-    asked = [subprocess.run([name, "--version"], capture_output=True, text=True) for name in names]
-    return [VERSION in each.stdout for each in asked] == [True, True]
+    names = (COMPILER, COMPILER.replace("clang", "wasm-ld"))
+    return all(shutil.which(name) for name in names) and all(
+        VERSION in subprocess.run([name, "--version"], capture_output=True, text=True).stdout
+        for name in names
+    )
 
 
 def tables() -> bytes:
@@ -121,20 +119,13 @@ def _ranges(chars: Iterable[str]) -> str:
     return " ".join(f"{a:x}-{b:x}" if a < b else f"{a:x}" for a, b in bounds)
 
 
-def main() -> int:
-    """Write both files, or compare them; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tools.live", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only compare")
-    check = parser.parse_args().check
-    made = {"bert.wasm": compiled(), "lab.wasm": compiled("lab"), "tables.json": tables()}
-    differing = [name for name, content in made.items() if content != (LIVE / name).read_bytes()]
-    for name in differing:
-        if check:
-            sys.stdout.write(f"{name} differs: run `python -m tools.live`.\n")
-        else:
-            (LIVE / name).write_bytes(made[name])
-    return int(check and bool(differing))
+def main() -> None:
+    """Write the files."""
+    argparse.ArgumentParser(prog="python -m tools.live", description=__doc__).parse_args()
+    made = {"bert.wasm": compiled("bert"), "lab.wasm": compiled("lab"), "tables.json": tables()}
+    for name, content in made.items():
+        (LIVE / name).write_bytes(content)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -15,13 +15,12 @@ import argparse
 import ast
 import keyword
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from app.settings import ROOT
 from bert_core.errors import InputError
@@ -55,22 +54,14 @@ _NAMED = ("test_catalog", "test_gaps", "test_every_page", "test_lessons_named", 
 """Those that have a case for each feature; of the others everything is run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the source of the catalog says of a feature."""
-
-    source: Annotated[str, "the row as it is written"]
-
-    def __getitem__(self, name: str) -> str:
-        """Return the value of an argument as it is written; "" if it is not given."""
-        found = re.search(rf'^        {name}="?(.*?)"?,$', self.source, re.M)
-        return found[1] if found else ""
-
-
-def rows(root: Path = ROOT) -> dict[str, Row]:
-    """Read the catalog, without importing it."""
-    found = map(Row, _ROW.findall((root / _CATALOG).read_text(encoding="utf-8")))
+def rows(root: Path = ROOT) -> dict[str, dict[str, str]]:
+    """Read the arguments of each row of the catalog as they are written, without importing it."""
+    found = map(_arguments, _ROW.findall((root / _CATALOG).read_text(encoding="utf-8")))
     return {row["slug"]: row for row in found}
+
+
+def _arguments(row: str) -> dict[str, str]:
+    return dict(re.findall(r'^        (\w+)="?(.*?)"?,$', row, re.M))
 
 
 def class_name(slug: str) -> str:
@@ -94,7 +85,7 @@ def missing(slug: str, root: Path = ROOT) -> Iterator[str]:
         yield f"{_CATALOG} has no row with slug={slug!r}."
         return
     folder = f"app/features/{slug}"
-    if not row["tab_of"] and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
+    if "tab_of" not in row and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
         yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
     if not (root / row["page"]).is_file():
         yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
@@ -106,7 +97,7 @@ def missing(slug: str, root: Path = ROOT) -> Iterator[str]:
         if not _defines(root / folder / f"{file}.py", name):
             yield f"{folder}/{file}.py has no {name}: {says}."
     examples = root / folder / "examples.toml"
-    if row["takes_text"] != "False" or "True" in (row["trains"], row["tabular"]):
+    if row.get("takes_text") != "False" or "True" in (row.get("trains"), row.get("tabular")):
         text = examples.read_text(encoding="utf-8") if examples.is_file() else ""
         with_note = [each for each in tomllib.loads(text).get("example", []) if each.get("note")]
         if len(with_note) < max(_EXAMPLES, text.count("[[example]]")):
@@ -133,12 +124,9 @@ def _defines(path: Path, name: str) -> bool:
 def unregistered(slug: str) -> list[str]:
     """Run the tests of the registers; say in words what they lack of a feature."""
     whole = [Path(each).stem for each in REGISTERS if Path(each).stem not in _NAMED]
-    chosen = " or ".join([slug, *whole])
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "--tb=line", "-rfE"]
-    done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "-k", chosen, *REGISTERS],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    options = shlex.split("-q -m 'not slow' --tb=line -rfE -p no:cacheprovider -k")
+    command = [sys.executable, "-m", "pytest", *options, " or ".join([slug, *whole]), *REGISTERS]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     found = failed(done.stdout)
     if done.returncode not in (0, 1) or (done.returncode and not found):
         found.append(f"The tests did not run: {(done.stderr or done.stdout).strip()[-300:]}")
@@ -212,7 +200,7 @@ def _with_row(source: str, row: str, group: str) -> tuple[str, str]:
     """
     found = list(_ROW.finditer(source))
     last = max(n for n, each in enumerate(found) if f"        group={group},\n" in each[0])
-    after = Row(found[last + 1][0])["title"] if last + 1 < len(found) else ""
+    after = _arguments(found[last + 1][0])["title"] if last + 1 < len(found) else ""
     at = found[last].end()
     return source[:at] + row + source[at:], after
 

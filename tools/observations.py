@@ -34,11 +34,7 @@ def _per_cent(share: float) -> int:
 
 
 def _same(first: str, second: str) -> str:
-    """Return what two sides of a sentence have in common.
-
-    Raises:
-        ValueError: nothing; the sentence has to be worded anew.
-    """
+    """Return what two sides of a sentence have in common; ValueError: it has to be worded anew."""
     if first != second:
         raise ValueError(f"{first} and {second} differ, and the sentence says that they do not")
     return first
@@ -123,16 +119,12 @@ def _days(engine: Engine) -> Values:
     return _same(one, other), sure, surer
 
 
-def _chosen(engine: Engine, context: str, lines: str) -> dict[str, int]:
-    result = multiple_choice(engine, context, lines.split("\n"))
-    return {each.text: _per_cent(each.probability) for each in result.choices}
-
-
 def _without_the_first(engine: Engine) -> Values:
     """Return the share of the second choice beside all others, and without the first one."""
     values = examples("multiple_choice")[0].values
     lines = str(values["choices"]).strip().splitlines()
-    return [_chosen(engine, str(values["text"]), "\n".join(lines[n:]))[lines[1]] for n in (0, 1)]
+    found = [multiple_choice(engine, str(values["text"]), lines[n:]).choices for n in (0, 1)]
+    return [_per_cent(each.probability) for row in found for each in row if each.text == lines[1]]
 
 
 def _looked_at(engine: Engine) -> Values:
@@ -194,23 +186,14 @@ def _tuned(engine: Engine) -> Values:
 # -- figures of the model card -------------------------------------------------------------------
 
 
-def _figure(engine: Engine, task: str, digits: int = 0) -> str:
-    """Return the first figure of a task, in per cent."""
-    figures = model_card(engine).figures
-    share = next(each.share for each in figures if each.task == task)
-    return f"{100 * share:.{digits}f}"
+def _figures(*tasks: str, of: Sequence[str] = ("share",), digits: int = 0) -> Any:
+    """Return a function for the first figure of each task, in per cent."""
 
+    def look(engine: Engine) -> Values:
+        found = {each.task: each for each in reversed(model_card(engine).figures)}
+        return [f"{100 * getattr(found[task], name):.{digits}f}" for task in tasks for name in of]
 
-def _figures(*tasks: str, digits: int = 0) -> Any:
-    return lambda engine: [_figure(engine, task, digits) for task in tasks]
-
-
-def _two_leans(engine: Engine) -> Values:
-    """Return what is said and what is right of two kinds of pairs, in per cent."""
-    kinds = ("random", "same")
-    found = {each.task: each for each in model_card(engine).figures}
-    rows = [found[f"calibration error, next sentence, {kind}"] for kind in kinds]
-    return [f"{100 * (share or 0):.0f}" for row in rows for share in (row.stated, row.right)]
+    return look
 
 
 QUOTES = (
@@ -265,7 +248,9 @@ QUOTES = (
           _figures("calibration error, masked word", digits=1)),
     Quote(TEACHING, "are underconfident ({} % stated, {} % right)", _stated),
     Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
-          "in {} %; in neighbours and pairs from one text {} % and {} %", _two_leans),
+          "in {} %; in neighbours and pairs from one text {} % and {} %",
+          _figures("calibration error, next sentence, random",
+                  "calibration error, next sentence, same", of=("stated", "right"))),
     # -- the README ------------------------------------------------------------------------------
     Quote(README, "its first guess in {} of 100 cases and among its first five in {}",
           _figures("masked word, all hidden, first guess",

@@ -39,11 +39,7 @@ class Quote:
         return found[0]
 
     def fill(self, text: str, values: Sequence[str]) -> str:
-        """Return the text with other values in the gaps; equal ones keep their line breaks.
-
-        Raises:
-            ValueError: it is not there once, or has another number of gaps.
-        """
+        """Return the text with other values in the gaps; equal ones keep their line breaks."""
         found = self.find(text)
         gaps = list(zip(found.groups(), values, strict=True))
         for number, (old, new) in reversed([*enumerate(gaps, 1)]):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.faces.paper.arguments import Parser, refused
+from app.faces.paper.arguments import Parser, refused, say
 
 if TYPE_CHECKING:
     from app.engine.models import Engine
@@ -53,10 +53,9 @@ def main(arguments: Sequence[str]) -> int:
             out.write_bytes(sheet(engine, found[0], given.site))
             sys.stderr.write(f"{given.sheet}: two pages, to be printed from a browser.\n")
             return 0
-        sys.stdout.write(f"{engine.provenance.name}, weights {engine.provenance.fingerprint}\n")
+        say(f"{engine.provenance.name}, weights {engine.provenance.fingerprint}")
         for each in found:
-            sys.stdout.write("".join(f"{line}\n" for line in _lines(engine, each)))
-            sys.stdout.flush()
+            say("\n".join(_lines(engine, each)))
     except BertError as error:
         return refused(error)
     except OSError as error:
@@ -69,8 +68,8 @@ def _measure(engine: "Engine", out: Path) -> int:
 
     found = measure(engine, lambda line: sys.stderr.writelines([line, "\n"]))
     out.write_text(found.written(), encoding="utf-8")
-    sys.stdout.write(f"{out}: {len(found.claims)} claims and {len(found.steps)} steps of "
-                     f"{found.model}, weights {found.weights}\n")  # fmt: skip
+    counts = f"{len(found.claims)} claims and {len(found.steps)} steps"
+    say(f"{out}: {counts} of {found.model}, weights {found.weights}")
     return 0
 
 

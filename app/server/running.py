@@ -46,10 +46,11 @@ def run(
     STOP.with_drain(found.drain, at_work)
 
     def answers() -> None:
-        STOP.with_server(server)
+        STOP.server = server
         ready()
 
-    server = Server(config, answers)
+    server = Server(config)
+    server.ready = answers
     server.run(sockets=[listener])
 
 

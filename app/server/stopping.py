@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from app import log
 
 if TYPE_CHECKING:
-    from app.compat.uvicorn import Server
+    import uvicorn
 
 _LONGEST = 4.0  # seconds until clients are gone; a busy server is slow to begin
 _LOOK = 0.02  # seconds between two looks at it
@@ -30,7 +30,7 @@ class Stop:
     def __init__(self, leave: Callable[[int], None] = os._exit) -> None:
         self._leave = leave
         self._signals: SimpleQueue[int] = SimpleQueue()  # signal handlers may use it
-        self._server: Server | None = None
+        self.server: uvicorn.Server | None = None  # which closes its connections first
         self._seconds = 0.0
         self._at_work: Callable[[], int] = int
         self.draining = False  # whether it goes on for a while, for those who are there
@@ -45,10 +45,6 @@ class Stop:
         """Note a signal; it is obeyed in the thread."""
         self._signals.put(number)
 
-    def with_server(self, server: "Server") -> None:
-        """Let a server close its connections from now on."""
-        self._server = server
-
     def with_drain(self, seconds: float, at_work: Callable[[], int]) -> None:
         """Go on for some seconds after SIGTERM, until nothing is being answered (`at_work`)."""
         self._seconds, self._at_work = seconds, at_work
@@ -62,9 +58,9 @@ class Stop:
             notice = time.monotonic() + _NOTICE
             self._pass_time(self._seconds, lambda: time.monotonic() < notice or self._at_work())
         log.end()
-        if (server := self._server) is not None:
+        if (server := self.server) is not None:
             server.should_exit = True
-            self._pass_time(_LONGEST, lambda: server.has_connections)
+            self._pass_time(_LONGEST, lambda: server.server_state.connections)
         event = f"stopped by SIGTERM after {time.monotonic() - since:.1f} s"
         line = log.line_of("INFO", "app", event) if number == signal.SIGTERM else "Stopped.\n"
         with suppress(OSError):  # the reader is gone

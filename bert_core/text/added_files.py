@@ -50,12 +50,13 @@ def named_tokens(
     for entry in _with_ids(_listed(folder, own, decoder), pieces, source):
         token = _token(entry, path)
         added[token.content] = replace(token, special=token.special or token.content in names)
-    lacking = dict.fromkeys(t.content for t in special if t.content not in entries(pieces))
+    known = set(pieces) - {""}
+    lacking = dict.fromkeys(t.content for t in special if t.content not in known)
     # A vocabulary that lacks only some of the usual ones has none of them: a name that every
     # configuration repeats is no reason to invent a vector for it.
     if lacking.keys() - {token.content for token in usual.values()}:
         pieces += lacking
-    known = entries(pieces)
+        known |= lacking.keys()
     for token in special:
         if token.content in known:
             added.setdefault(token.content, token)

@@ -79,7 +79,7 @@ def write_site(folder: Path) -> None:
     opened = doors(engine, FIRST)
     entries = tuple(each for each in all_entries(opened) if f"{each.place}.html" in PAGES.values()
                     or each.example.label == "The text of the home page")  # fmt: skip
-    files = dict(live_files(engine, parts=True))
+    files = dict(live_files(engine))
     sums = {"live": digests(files), "lab": digests(files, lab=True)}
     recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
     files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}

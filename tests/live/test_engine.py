@@ -91,7 +91,7 @@ def test_memory_is_given_back_after_a_long_text(node: Node, tmp_path: Path) -> N
 
 @pytest.mark.skipif(not has_compiler(), reason="the compiler that wrote bert.wasm is not installed")
 def test_the_source_gives_the_committed_bytes() -> None:
-    assert compiled() == (LIVE / "bert.wasm").read_bytes()
+    assert compiled("bert") == (LIVE / "bert.wasm").read_bytes()
 
 
 @pytest.mark.slow

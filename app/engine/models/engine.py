@@ -19,7 +19,7 @@ from torch import Tensor
 from app.engine.compute.device import chosen_device, on_processor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
-from app.engine.models.facts import ModelFacts, read_facts, stamp
+from app.engine.models.facts import ModelFacts, read_facts, stamp, tokenizer_in
 from app.engine.models.papers import (
     Papers,
     StatisticsOnFile,
@@ -41,7 +41,6 @@ from bert_core import (
     BertTokenizer,
     Encoding,
     FamilyTokenizer,
-    load_tokenizer,
 )
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.formats.weights import HELD
@@ -91,7 +90,7 @@ class Engine:
         held = next(iter(HELD.get(folder, {}).values()), None)
         self._device = chosen_device() if held is None else held.device
         self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
-        self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
+        self.tokenizer: BertTokenizer | FamilyTokenizer = tokenizer_in(folder, self._stamp)
         self.facts: ModelFacts = read_facts(folder)
         self._kept: dict[object, Any] = {BertForPreTraining: self._base}  # see `_once`
         left_out = self.facts.left_over

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from app.engine.models.families import why_without
 from app.engine.models.papers import read_or
 from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
-from bert_core import BertModel, load_tokenizer
+from bert_core import BertModel, BertTokenizer, FamilyTokenizer, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
@@ -145,6 +145,12 @@ def _files(folder: str, below: tuple[str, ...]) -> Iterator[str]:
                 yield from _files(entry.path, ("Bert",))
 
 
+@lru_cache(maxsize=1)
+def tokenizer_in(folder: Path, stamp: Stamp) -> BertTokenizer | FamilyTokenizer:
+    """Read the tokenizer in a folder, once for the facts and the engine that is opened next."""
+    return load_tokenizer(str(folder))
+
+
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     config = read_config(folder, {})
@@ -156,7 +162,7 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
         folder,
         [each.cls for each in KINDS.values() if each.cls is not BertModel and not lacks[each.name]],
     )
-    tokenizer = load_tokenizer(str(folder))
+    tokenizer = tokenizer_in(folder, stamp)
     framing = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token)
     needed = (*framing, tokenizer.pad_token, tokenizer.unk_token)
     unused = [set(each.report.unexpected) for each in found.classes.values()]

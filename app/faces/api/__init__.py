@@ -11,25 +11,21 @@ API, TOOLS = "/api", "/mcp"
 
 
 class Programs:
-    """Answers programs and assistants; passes other requests on.
+    """Answers programs and assistants; passes other requests on to `app`.
 
-    Args:
-        app: gets every other request.
-        below: the site's own path; "" for none.
-        gradio: the path of the Gradio interface, some of whose addresses are answered, too.
+    The site is `below` a path; some addresses of the `gradio` interface are answered, too.
     """
 
     def __init__(self, app: ASGIApp, *, below: str, gradio: str) -> None:
         self._app = app
         self._paths = api, tools, run = f"{below}{API}", f"{below}{TOOLS}", f"{gradio}/gradio_api"
-        self._starts = api, tools, f"{run}/run", f"{run}/mcp"
+        self._starts = f"{api}/", f"{tools}/", f"{run}/run/", f"{run}/mcp/"
         self._programs: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass the request on."""
         path = scope.get("path", "").rstrip("/")
-        mine = any(path == start or path.startswith(f"{start}/") for start in self._starts)
-        if scope["type"] != "http" or not mine:
+        if scope["type"] != "http" or not f"{path}/".startswith(self._starts):
             await self._app(scope, receive, send)
             return
         if self._programs is None:

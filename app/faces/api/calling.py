@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,8 +18,6 @@ from app.engine.compute.visitor import Visit
 from app.faces.paper.answers import BODY_BYTES, MODEL, TOO_LONG, record
 from app.records.visitors import announced
 
-T = TypeVar("T")
-
 _DEEPEST = 50  # levels of a body; the deepest that a task takes is 3
 
 
@@ -27,7 +25,8 @@ async def refuse(_: Request, error: Exception) -> Response:
     """Write the reason why there is no answer."""
     if isinstance(error, HTTPException):
         says = f"{error.detail}. The tasks are listed at /api/openapi.json."
-        return json_response({"error": says}, error.status_code, dict(error.headers or {}))
+        headers = {**(error.headers or {}), "connection": "close"}  # who asks for an idle stream
+        return json_response({"error": says}, error.status_code, headers)
     refusal = refused(error)
     await refusal.pause()
     return json_response({"error": refusal.message}, refusal.status, refusal.headers)
@@ -58,8 +57,8 @@ def visit_of(request: Request, *, count: bool = True, interface: str = "api") ->
     return visit
 
 
-async def body_of(request: Request) -> tuple[bytes, dict[str, Any]]:
-    """Read the JSON of a request: its bytes, and the object.
+async def body_of(request: Request) -> dict[str, Any]:
+    """Read the JSON object of a request.
 
     Raises:
         Refusal: 413, or 400 for what is no object.
@@ -69,35 +68,28 @@ async def body_of(request: Request) -> tuple[bytes, dict[str, Any]]:
         body += part
         if len(body) > BODY_BYTES:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
-    says = f"The body of the request is not JSON in UTF-8 of at most {_DEEPEST} levels."
     try:
-        value = await asyncio.to_thread(_read, body)
+        return await asyncio.to_thread(_read, body)
     except (ValueError, RecursionError):
+        says = f"The body of the request is not JSON in UTF-8 of at most {_DEEPEST} levels, or not "
+        says += "a JSON object of named values."
         raise Refusal(HTTPStatus.BAD_REQUEST, says) from None
-    if not isinstance(value, dict):
-        says = "The body of the request must be a JSON object of named values."
-        raise Refusal(HTTPStatus.BAD_REQUEST, says)
-    return bytes(body), value
 
 
-def _read(body: bytearray) -> Any:
+def _read(body: bytearray) -> dict[str, Any]:
     value = read_json(body.decode("utf-8-sig"))
-    level = [value]
-    for _ in range(_DEEPEST):
-        lists = (list(each.values()) if isinstance(each, dict) else each for each in level)
-        level = [inner for each in lists if isinstance(each, list) for inner in each]
-    if level:
-        raise ValueError("too deep")
+    if not isinstance(value, dict) or _depth(value) > _DEEPEST:
+        raise ValueError("no object, or too deep")
     return value
 
 
-def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes]:
-    """Return the work of a call, whose result is the answer as JSON.
+def _depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, inner), default=0) if isinstance(value, dict | list) else 0
 
-    Args:
-        task: what is asked.
-        given: values by name, and perhaps the model.
-        own: what the program passes to the task itself.
+
+def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes]:
+    """Return the work of a call: values by name, and perhaps the model; `own` is the program's.
 
     Raises:
         InputError: a value cannot be used.
@@ -106,12 +98,8 @@ def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes
     return lambda: as_bytes(record(answer(task, engine_of(given.get(MODEL, "")), values, **own)))
 
 
-async def worked(request: Request, visit: Visit, work: Callable[[], T]) -> T:
-    """Do the work of a call in a thread, in its turn; it ends early if its sender goes away.
-
-    Raises:
-        Refusal: there is no answer.
-    """
+async def worked(request: Request, visit: Visit, work: Callable[[], bytes]) -> bytes:
+    """Do the work of a call in a thread, in its turn; it ends early if its sender goes away."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":

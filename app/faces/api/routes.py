@@ -26,7 +26,6 @@ from app.faces.paper.answers import MODEL, about
 from app.lessons.shelf import in_order
 from bert_core.errors import BertError, count
 
-_STEPS = ("done", "total")
 _BEAT = 15  # seconds between signs of life of a stream
 _REFUSAL = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 _ABOUT = (
@@ -76,7 +75,7 @@ def _json(schema: dict[str, Any]) -> dict[str, Any]:
 def _named(task: Declared) -> Callable[[Request], Awaitable[Response]]:
     async def call(request: Request) -> Response:
         visit = visit_of(request)
-        _, values = await body_of(request)
+        values = await body_of(request)
         if "text/event-stream" not in request.headers.get("accept", ""):
             return json_response(await worked(request, visit, job(task, values)))
         return _stream(visit, task, values)
@@ -89,7 +88,7 @@ def _placed(task: Declared) -> Callable[[Request], Awaitable[Response]]:
 
     async def run(request: Request) -> Response:
         visit = visit_of(request)
-        values = (await body_of(request))[1].get("data")
+        values = (await body_of(request)).get("data")
         if not isinstance(values, list):
             says = 'The body of the request must be {"data": [values in order]}.'
             raise Refusal(HTTPStatus.BAD_REQUEST, says)
@@ -107,11 +106,12 @@ def _stream(visit: Visit, task: Declared, values: dict[str, Any]) -> Response:
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
 
     def tell(name: str, data: bytes = b"") -> None:
-        event = {"event": name, "data": data.decode()}
-        loop.call_soon_threadsafe(queue.put_nowait, event)
+        loop.call_soon_threadsafe(queue.put_nowait, {"event": name, "data": data.decode()})
 
-    own = {"progress": lambda *two: tell("progress", as_bytes(dict(zip(_STEPS, two, strict=True))))}
-    work = job(task, values, **(own if task.reports_progress else {}))
+    def progress(done: int, total: int) -> None:
+        tell("progress", as_bytes({"done": done, "total": total}))
+
+    work = job(task, values, **({"progress": progress} if task.reports_progress else {}))
     visit.told = lambda before: tell("waiting", as_bytes({"before": before or 0}))
 
     async def events() -> AsyncIterator[dict[str, str]]:

@@ -4,8 +4,8 @@ A page that takes a text is a tool. All other tasks are reached by one more, `mo
 them first: an assistant reads the descriptions of all tools before it reads the question.
 """
 
+import json
 from functools import cache
-from http import HTTPStatus
 from typing import Any
 
 from mcp import types
@@ -41,8 +41,7 @@ def tool_routes(path: str) -> list[Route]:
     """Return the routes of the tools at a path; the Hub reads the list of tools of a Space."""
     return [
         Route(f"{path}/schema", schema),
-        Route(path, _Messages(), methods=["POST"]),
-        Route(path, no_stream, methods=["GET", "DELETE"]),
+        Route(path, _Messages(), methods=["POST"]),  # no streams and no sessions, so nothing else
     ]
 
 
@@ -53,14 +52,14 @@ class _Messages:
         request = Request(scope, receive)
         visit = visit_of(request, count=False, interface="mcp")
         try:
-            body, _ = await body_of(request)
+            value = await body_of(request)
         except Refusal:
             check(visit, count=True)
             raise
         # What the protocol asks of clients; `curl -d` is understood, too.
         headers = MutableHeaders(raw=list(scope["headers"]))
         headers.update({"Content-Type": "application/json", "Accept": "application/json"})
-        pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        pending: list[Message] = [{"type": "http.request", "body": json.dumps(value).encode()}]
 
         async def read() -> Message:
             return pending.pop() if pending else await receive()
@@ -111,24 +110,19 @@ def _in_more(arguments: dict[str, Any]) -> tuple[Declared, dict[str, Any] | None
 @cache
 def tools() -> tuple[types.Tool, ...]:
     """Return a tool for each page that takes a text, and one for all other tasks."""
-    features = [each.feature for each in all_declared()]
-    pages = {each.slug for each in features if each.takes_text and not each.part_of}
-    own = [each for each in all_declared() if each.feature.slug in pages]
-    rest = {each.feature.slug: each for each in all_declared() if each.feature.slug not in pages}
+    every = all_declared()
+    own = [each for each in every if each.feature.takes_text and not each.feature.part_of]
+    rest = {each.feature.slug: each for each in every if each not in own}
     lines = (f"{slug} ({each.about.partition('. ')[0].rstrip('.')})" for slug, each in rest.items())
     values = {"type": "object", "description": "its values by name; without them it is described"}
     task = {"type": "string", "enum": [*rest]}
     more = {"type": "object", "properties": {"task": task, "values": values}, "required": ["task"],
             "additionalProperties": False}  # fmt: skip
-    return (
-        *(_tool(each.feature.slug, each.feature.title, about(each), taken(each)) for each in own),
-        _tool(_MORE, "More tasks", f"{_ABOUT_MORE}{'; '.join(lines)}.", more),
-    )
-
-
-def _tool(name: str, title: str, says: str, takes: dict[str, Any]) -> types.Tool:
-    return types.Tool(
-        name=name, title=title, description=says, inputSchema=takes, annotations=_READS
+    rows = [(each.feature.slug, each.feature.title, about(each), taken(each)) for each in own]
+    rows += [(_MORE, "More tasks", f"{_ABOUT_MORE}{'; '.join(lines)}.", more)]
+    return tuple(
+        types.Tool(name=name, title=title, description=says, inputSchema=takes, annotations=_READS)
+        for name, title, says, takes in rows
     )
 
 
@@ -140,13 +134,3 @@ async def schema(_: Request) -> Response:
         }}
         for each in tools()
     ])  # fmt: skip
-
-
-async def no_stream(_: Request) -> Response:
-    """Refuse to open a stream or to end a session: there are none, as the protocol allows."""
-    return Response(
-        "Post one message at a time; there are no streams and no sessions here.\n",
-        HTTPStatus.METHOD_NOT_ALLOWED,
-        {"Allow": "POST", "Connection": "close"},
-        media_type="text/plain",
-    )

@@ -19,36 +19,27 @@ from typing import Any
 from app.settings import settings
 from bert_core.errors import InputError
 
-# What a task is given for a row, and why it cannot be asked; "" if it can.
-Asked = tuple[Mapping[str, object], str]
-# Rows in numbered chunks.
-Chunks = Iterator[tuple[int, Sequence[Asked]]]
-# The number of a chunk that is done, and a line of JSON for each of its rows.
-Lines = Generator[tuple[int, bytes], None, None]
-# Yields `{"answer": …}` or `{"error": …}` for each row.
-AnswerRows = Callable[[Sequence[Asked]], Iterator[dict[str, Any]]]
-
-_RECENT = 8 * 2**20  # bytes of results that a process keeps, in case a row needs one twice
+Asked = tuple[Mapping[str, object], str]  # a task's values for a row, and what is wrong with them
+Chunks = Iterator[tuple[int, Sequence[Asked]]]  # numbered
+Lines = Generator[tuple[int, bytes], None, None]  # of a chunk: a line of JSON for each row
 
 
-def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> Iterator[dict[str, Any]]:
-    """Answer rows here: with the task's JSON, or with the sentence that says why not."""
+def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> bytes:
+    """Answer rows: a line of JSON for each, with the answer or the sentence that says why not."""
     from app.declared import declared
     from app.declared.answers import answer, engine_named
     from app.engine.calls import refused
     from app.faces.paper.answers import record
 
     found, engine = declared(task), engine_named(model)
+    lines = list[str]()
     for given, wrong in rows:
         try:
-            yield {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}
+            one = {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}
         except Exception as error:  # noqa: BLE001 - this row's; a bug gets a number, as elsewhere
-            yield {"error": refused(error).message}
-
-
-def one_thread_each() -> None:
-    """Let processes compute in one thread each; to be called before PyTorch is imported."""
-    os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
+            one = {"error": refused(error).message}
+        lines.append(json.dumps(one, ensure_ascii=False, allow_nan=False) + "\n")
+    return "".join(lines).encode()
 
 
 def in_order(
@@ -56,16 +47,16 @@ def in_order(
 ) -> Lines:
     """Yield the chunks in order; so many are submitted, each for what returns its lines."""
     busy: deque[tuple[int, Callable[[], bytes]]] = deque()
-    while True:
-        while len(busy) < most and (coming := next(chunks, None)):
-            busy.append((coming[0], submit(coming[1])))
-        if not busy:
-            return
-        number, lines = busy.popleft()
-        yield number, lines()
+    for number, rows in chunks:
+        busy.append((number, submit(rows)))
+        if len(busy) == most:
+            first, lines = busy.popleft()
+            yield first, lines()
+    for first, lines in busy:
+        yield first, lines()
 
 
-def spread(chunks: Chunks, workers: int, answer: AnswerRows) -> Lines:
+def spread(chunks: Chunks, workers: int, task: str, model: str) -> Lines:
     """Answer chunks, one at a time in each of so many processes.
 
     Raises:
@@ -75,7 +66,7 @@ def spread(chunks: Chunks, workers: int, answer: AnswerRows) -> Lines:
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     pool = ProcessPoolExecutor(workers, context, initializer=_begin)
     try:
-        submit = lambda rows: pool.submit(answer_chunk, answer, rows).result  # noqa: E731
+        submit = lambda rows: pool.submit(answer_rows, task, model, rows).result  # noqa: E731
         yield from in_order(chunks, submit, 2 * workers)
     except BrokenProcessPool:
         raise InputError(
@@ -88,24 +79,17 @@ def spread(chunks: Chunks, workers: int, answer: AnswerRows) -> Lines:
         pool.shutdown(cancel_futures=True)
 
 
-def answer_chunk(answer: AnswerRows, rows: Sequence[Asked]) -> bytes:
-    """Answer rows; return a line of JSON for each."""
-    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in answer(rows))
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
 def _begin() -> None:
     """Prepare a process: Ctrl-C is the command's, and it ends when the command does."""
     from app.engine.compute.recent import RECENT
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    RECENT.limit = _RECENT
-    command = multiprocessing.parent_process()
-    assert command is not None
+    RECENT.limit = 8 * 2**20  # bytes of results, in case a row needs one twice
+    threading.Thread(target=_end_with_the_command, daemon=True).start()
 
-    def end() -> None:
+
+def _end_with_the_command() -> None:
+    if command := multiprocessing.parent_process():
         command.join()
         os._exit(1)
-
-    threading.Thread(target=end, daemon=True).start()

@@ -5,27 +5,21 @@ are given to it; a value that is the same for all rows is an option (`batch TASK
 answered is kept beside OUT, so that the same command goes on after a stop.
 """
 
+import os
 import re
 import signal
 import sys
-import time
 from argparse import SUPPRESS, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import pyarrow as pa
+from tqdm import tqdm
 
-from app.faces.batch.answering import (
-    Chunks,
-    Lines,
-    answer_rows,
-    one_thread_each,
-    spread,
-)
+from app.faces.batch.answering import Chunks, Lines, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
 from app.settings import available_cores, settings
@@ -56,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0; 3 if some rows have an error; 2 if it cannot be done, and a line on
         stderr says why; 128 and the number of the signal if it was stopped.
     """
-    one_thread_each()
+    # One thread in each process, from when PyTorch is imported.
+    os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
     before = dict[int, Any]()
     try:
         found, given, options = _read(arguments)
@@ -137,11 +132,12 @@ class _Job:
     parts: Parts
     size: int
 
-    def asked(self, progress: "_Progress") -> Chunks:
+    def asked(self, bar: "tqdm[Never]") -> Chunks:
         """Yield the chunks that are not answered yet."""
         for number, rows in enumerate(self.source.chunks(self.size)):
             if self.parts.has(number):
-                progress.add(len(rows), earlier=True)
+                bar.initial += len(rows)
+                bar.update(len(rows))
                 continue
             yield (
                 number,
@@ -180,11 +176,14 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     with parts_in(_beside(given.out, "parts")) as parts:
         total, kinds = parts.plan(of, plan, restart=given.restart)
         job = _Job(found, options, source, parts, min(_MOST_ROWS, -(-total // _PARTS)))
-        progress = _Progress(total)
-        with closing(_answered(job.asked(progress), slug, given, engine)) as answered:
+        every = 1 if sys.stderr.isatty() else 15  # seconds between two looks at how far it is
+        with (
+            tqdm(total=total, unit=" rows", mininterval=every, delay=every, smoothing=0) as bar,
+            closing(_answered(job.asked(bar), slug, given, engine)) as answered,
+        ):
             for number, lines in answered:
                 parts.write(number, lines)
-                progress.add(lines.count(b"\n"))
+                bar.update(lines.count(b"\n"))
         if digest(given.file) != of["input"]:
             raise InputError(f"{given.file} was changed meanwhile. Give --restart to start over.")
         errors = _write(job, given.out, kinds)
@@ -205,7 +204,7 @@ def _answered(asked: Chunks, task: str, given: Namespace, engine: "Engine") -> L
 
         return spread_on(given.on, asked, task, engine)
     cores = available_cores() if settings().device == "cpu" else 1
-    return spread(asked, given.workers or cores, partial(answer_rows, task, given.model))
+    return spread(asked, given.workers or cores, task, given.model)
 
 
 def _check_columns(
@@ -243,31 +242,3 @@ def _write(job: _Job, out: Path, kinds: Mapping[str, Sequence[str]]) -> int:
     with whole(out, job.parts.folder / "table.new") as file:
         WRITERS[out.suffix](file, columns(types, job.task.result), chunks())
     return errors
-
-
-class _Progress:
-    """Says on stderr how far the command is.
-
-    Args:
-        count: rows of the file.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._count, self._done, self._earlier = count, 0, 0
-        self._start = self._said = time.monotonic()
-
-    def add(self, rows: int, *, earlier: bool = False) -> None:
-        """Note that rows are done."""
-        self._done += rows
-        self._earlier += rows * earlier
-        now = time.monotonic()
-        live = sys.stderr.isatty()
-        if now - self._said < (1 if live else 15) or earlier:
-            return
-        self._said = now
-        rate = (self._done - self._earlier) / (now - self._start)
-        left = round((self._count - self._done) / rate)
-        line = f"{self._done:,} of {self._count:,} rows, {rate:,.1f} a second, "
-        line += f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
-        sys.stderr.write(f"\r{line}  " if live else f"{line}\n")
-        sys.stderr.flush()

@@ -1,79 +1,55 @@
 """Chunks of rows, answered on the nodes of a Ray cluster: a process for each of its cores."""
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import partial
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
 
 from app.engine.models import Engine
-from app.engine.models.shelf import Kind
-from app.faces.batch import answering
-from app.faces.batch.answering import Asked, Chunks, Lines
+from app.faces.batch.answering import Asked, Chunks, Lines, answer_rows, in_order
 from bert_core.errors import InputError
 
-_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")  # the settings of this machine that hold on the nodes
+# The settings of this machine that hold on the nodes.
+_SETTINGS = [f"BERT_EXPLORER_{name}" for name in ("PUBLIC", "TEXT", "WINDOWS", "THREADS", "RUNS")]
 
 
 def spread_on(address: str, chunks: Chunks, task: str, engine: Engine) -> Lines:
-    """Answer chunks on the nodes, which must have the model of `engine`, too.
+    """Answer chunks on the nodes; Ray repeats what a process was doing when it was ended.
 
     Raises:
-        InputError: the model is in a folder of this machine; Ray is not installed; or there is no
-            cluster, it has other weights or another program, or it lost a chunk.
+        InputError: Ray is not installed; or there is no cluster, it has other weights or another
+            program, or it lost a chunk.
     """
-    known = engine.provenance
-    if known.origin == Kind.FOLDER.value:
-        raise InputError(
-            f"{known.name} is a folder of this machine, which a cluster does not have. Leave out "
-            "--on, or give a bundled model."
-        )
-    if find_spec("ray") is None:
-        raise InputError("--on needs more packages: pip install -r requirements-cluster.txt.")
-    import ray
-    from ray.util.multiprocessing import Pool
-
-    named = (f"BERT_EXPLORER_{name}" for name in _SETTINGS)
-    own = {name: value for name in named if (value := os.environ.get(name))}
+    own = {name: os.environ[name] for name in _SETTINGS if name in os.environ}
     try:
-        ray.init(address, logging_level="ERROR", log_to_driver=False)
+        import ray
+
+        ray.init(address, runtime_env={"env_vars": own}, logging_level=50, log_to_driver=False)
     except Exception as error:  # noqa: BLE001 - whatever Ray raises
         raise InputError(
-            f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, or leave out "
-            "--on."
+            f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, and here "
+            "pip install -r requirements-cluster.txt; or leave out --on."
         ) from None
+    ask, known = ray.remote(answer_on_node).remote, engine.provenance
+
+    def submit(rows: Sequence[Asked]) -> Callable[[], bytes]:
+        answered = ask(task, known.name, known.fingerprint, rows)
+        return lambda: bytes(ray.get(answered))
+
     try:
-        pool = Pool(initializer=_prepare, initargs=(own,))
-        ask = partial(pool.apply_async, answer_on_node)
-        given = task, known.name, known.fingerprint
-        most = 2 * int(ray.cluster_resources().get("CPU", 1))
-        for number, lines in answering.in_order(chunks, lambda rows: ask((*given, rows)).get, most):
-            if not lines:
-                raise InputError(f"The nodes have no {known.name} with these weights.")
-            yield number, lines
+        yield from in_order(chunks, submit, 2 * int(ray.cluster_resources().get("CPU", 1)))
     except ray.exceptions.RayError as error:
         raise InputError(
-            f"A node was lost, or cannot answer ({type(error).__name__}); it needs the same BERT "
-            "Explorer and packages as this machine. The answers so far are kept; run the same "
-            "command to continue."
+            f"A node was lost, or cannot answer ({getattr(error, 'cause', type(error).__name__)}). "
+            "It needs the same BERT Explorer and packages as this machine. The answers so far are "
+            "kept; run the same command to continue."
         ) from None
     finally:
         ray.shutdown()  # what has not been answered is not needed
 
 
-def _prepare(settings: Mapping[str, str]) -> None:
-    """Set what holds in a process on a node, before PyTorch is imported."""
-    os.environ.update(settings)
-    answering.one_thread_each()
-
-
 def answer_on_node(task: str, model: str, weights: str, rows: Sequence[Asked]) -> bytes:
-    """Answer rows, on a node; with nothing if the node has other weights."""
+    """Answer rows, on a node; InputError: it has no such model, or other weights."""
     from app.declared.answers import engine_of
 
-    try:
-        same = engine_of(model).provenance.fingerprint == weights
-    except InputError:
-        same = False
-    return (
-        answering.answer_chunk(partial(answering.answer_rows, task, model), rows) if same else b""
-    )
+    if engine_of(model).provenance.fingerprint != weights:
+        raise InputError(f"it has no {model} with these weights")
+    return answer_rows(task, model, rows)

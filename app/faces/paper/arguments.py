@@ -17,9 +17,12 @@ def refused(error: Exception | str) -> int:
 
 
 def say(text: str) -> None:
-    """Print a line at once, also where another program reads it."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    """Print a line at once, also where another program reads it; end if that has gone."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise SystemExit(1) from None
 
 
 class Parser(argparse.ArgumentParser):

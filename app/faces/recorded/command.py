@@ -19,22 +19,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("out", type=Path, metavar="OUT", help="an empty or a new folder")
     parser.add_argument("--model", help="a bundled name or a folder; default: the site's model")
     parser.add_argument("--live", action="store_true", help="pages answer in the browser, too")
-    parser.add_argument(
-        "--parts", action="store_true", help="with --live: weights in parts of 9 MB"
-    )
     given = parser.parse_args(arguments)
-    if given.parts and not given.live:
-        parser.error("--parts cuts what --live writes; give both")
     from app.engine.models import open_engine
     from app.engine.models.shelf import offer_of
     from app.faces.recorded.writing import record
 
     try:
         engine = open_engine(offer_of(given.model) if given.model else None)
-        size = record(
-            engine, given.out, _today(), lambda text: say(f"  {text}"),
-            live=given.live, parts=given.parts,
-        )  # fmt: skip
+        size = record(engine, given.out, _today(), lambda text: say(f"  {text}"), live=given.live)
     except BertError as error:
         return refused(error)
     say(f"{given.out / 'index.html'}: {size / 1e6:.1f} MB in all.")

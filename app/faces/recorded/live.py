@@ -35,6 +35,15 @@ _BESIDE = ("vocab.txt", "fitted.safetensors")  # files of the model that are loa
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
 _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
         "BertForTokenClassification"}  # fmt: skip
+_WORKER = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+_HEADERS = f"""/*
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+  Content-Security-Policy: frame-ancestors 'self'
+
+/live/worker.js
+  Content-Security-Policy: {_WORKER}
+"""
 _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers",
            "layer_norm_eps", "max_position_embeddings", "vocab_size")  # fmt: skip
 
@@ -59,10 +68,8 @@ def live_values(entry: Entry) -> dict[str, str | bool | int | float]:
     }
 
 
-def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
+def live_files(engine: Engine) -> Iterator[tuple[str, bytes]]:
     """Yield the files with which a browser answers, by their names in the folder of the site.
-
-    With `parts`, the weights are written in parts of 9 MB.
 
     Raises:
         ConfigError: it is another model, also one with a bundled name and other weights.
@@ -87,9 +94,8 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     for name in _BESIDE:
         yield f"{FOLDER}/{name}", (folder / name).read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
-    cut = range(0, len(weights), _PART) if parts else range(1)
-    pieces = [weights[at : at + _PART] if parts else weights for at in cut]
-    names = [f"{_WEIGHTS}.{number}" if parts else _WEIGHTS for number in range(len(pieces))]
+    pieces = [weights[at : at + _PART] for at in range(0, len(weights), _PART)]
+    names = [f"{_WEIGHTS}.{number}" for number in range(len(pieces))]
     yield from zip((f"{FOLDER}/{name}" for name in names), pieces, strict=True)
     said = described(engine) | {
         "files": names, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest(),
@@ -101,6 +107,8 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     icon = {"src": f"data:image/svg+xml;base64,{drawn}", "sizes": "any", "type": "image/svg+xml"}
     manifest = {"name": "BERT Explorer", "start_url": "index.html", "display": "standalone"}
     yield MANIFEST, json.dumps({**manifest, "icons": [icon]}).encode()
+    yield "_headers", _HEADERS.encode()  # for Netlify and Cloudflare Pages
+    yield ".nojekyll", b""  # GitHub Pages then serves files as they are
 
 
 def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:

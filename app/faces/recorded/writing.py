@@ -48,7 +48,6 @@ def record(
     say: Callable[[str], None],
     *,
     live: bool = False,
-    parts: bool = False,
 ) -> int:
     """Write the folder and return its size in bytes.
 
@@ -60,7 +59,6 @@ def record(
         date: of the recording, as 2026-11-22.
         say: prints how far it is, in one line for each page.
         live: whether the pages answer in the browser, too.
-        parts: whether the weights are then in parts of 9 MB.
 
     Raises:
         ConfigError: the folder contains something or cannot be written, or the model is not one
@@ -69,7 +67,7 @@ def record(
     try:
         if target.exists() and any(target.iterdir()):
             raise ConfigError(f"{target} contains files; expected an empty folder or a new one.")
-        files = dict(live_files(engine, parts=parts)) if live else {}
+        files = dict(live_files(engine)) if live else {}
         return _write(engine, target, date, say, files)
     except OSError as error:
         raise ConfigError(

@@ -1,5 +1,6 @@
 """What no class computes with is named wherever a model is shown."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_weights_that_nothing_computes_with_are_named_on_every_face(folder: Path) -> None:
     answer = ask("fill_mask", GAP, model=str(folder))
-    [row] = answer_rows("fill_mask", str(folder), [({"text": GAP}, "")])
+    row = json.loads(answer_rows("fill_mask", str(folder), [({"text": GAP}, "")]))
     for each in (answer.json(), row["answer"]):
         assert sorted(each["provenance"]["left_out"]) == NAMES
     for shown in (answer.text(), ask("model_card", model=str(folder)).text()):

@@ -179,3 +179,18 @@ def test_a_console_of_western_europe_prints_every_command(
         run(arguments)
     console.seek(0)
     assert len(console.read()) > 50
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], ["sheet"], ["lesson", "not"], ["tokenizer", "a"]]
+)
+def test_a_command_whose_reader_has_gone_ends_silently(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as gone:
+        monkeypatch.setattr("sys.stdout", gone)
+        with suppress(SystemExit):
+            run(arguments)
+    assert capsys.readouterr().err == ""

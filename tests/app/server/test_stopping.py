@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -45,7 +46,7 @@ def test_who_waits_gets_503_and_an_answer_that_has_begun_is_read_to_its_end(
     assert header(answer, "x-content-type-options") == "nosniff"
     assert status(first) == 200 and rest.endswith(b"0\r\n\r\n")
     assert page.close_code == 1012
-    until(lambda: not served.server.has_connections)
+    until(lambda: not served.server.server_state.connections)
 
 
 # -- signals ---------------------------------------------------------------------------------------
@@ -55,7 +56,7 @@ class Endless:
     """A server whose clients stay."""
 
     should_exit = False
-    has_connections = True
+    server_state = SimpleNamespace(connections={1})
 
 
 @pytest.mark.parametrize("again", SAID, ids=["SIGTERM again", "SIGINT again"])
@@ -69,7 +70,7 @@ def test_a_second_signal_ends_it_at_once_with_the_status_of_the_first(
     monkeypatch.setattr(stopping, "_LONGEST", 10 * PATIENCE)
     left: list[int] = []
     stop = Stop(left.append)
-    stop.with_server(Endless())  # type: ignore[arg-type]
+    stop.server = Endless()  # type: ignore[assignment]
     thread = threading.Thread(target=stop.wait)
     thread.start()
     for each in (number, again, again):
@@ -125,6 +126,6 @@ def test_clients_that_stay_are_not_waited_for(
     monkeypatch.setattr(stopping, "_LONGEST", 0.05)
     left = list[int]()
     stop = Stop(left.append)
-    stop.with_server(Endless())  # type: ignore[arg-type]
+    stop.server = Endless()  # type: ignore[assignment]
     stopped_by(stop, signal.SIGTERM)
     assert left == [0] and "stopped by SIGTERM" in capfd.readouterr().err

@@ -84,7 +84,7 @@ def test_it_guesses_by_chance_and_every_face_says_so(twin: Engine) -> None:
 
 
 def test_a_bare_answer_of_a_program_says_so_too(twin: Engine) -> None:
-    [row] = answer_rows("fill_mask", TWIN, [({"text": GAP}, "")])
+    row = json.loads(answer_rows("fill_mask", TWIN, [({"text": GAP}, "")]))
     called = json.loads(job(declared("fill_mask"), {"text": GAP, "model": TWIN})())
     for each in (row["answer"], called, ask("fill_mask", GAP, model=TWIN).json()):
         assert each["provenance"]["notices"] == [KNOWS_NOTHING]

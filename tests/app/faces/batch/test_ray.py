@@ -86,12 +86,10 @@ def test_a_file_is_answered_on_the_nodes_through_four_kills(address: str, tmp_pa
         before = parts()
     with begun(there.name, "--on", address) as process:
         assert ended(lambda: parts() > before)
-        subprocess.run(["pkill", "-KILL", "-f", "ray::PoolActor"], check=True)
-        assert "run the same command to continue" in process.communicate()[1]
-    assert process.returncode == 2
-    for more in ([there.name, "--on", address], [here.name]):
-        with begun(*more) as process:
-            assert process.communicate()[1] and process.returncode == 0
+        subprocess.run(["pkill", "-KILL", "-f", "ray::answer_on_node"], check=True)
+        assert process.communicate()[1] and process.returncode == 0  # Ray asks again
+    with begun(here.name) as process:
+        assert process.communicate()[1] and process.returncode == 0
     assert there.read_bytes() == here.read_bytes()
     assert there.read_bytes().count(b"\n") == len(rows) + 1 and not kept.exists()
     logs = [*(Path(gettempdir()) / "ray/session_latest/logs").rglob("*.*")]
@@ -103,5 +101,5 @@ def test_nodes_with_other_weights_are_named(address: str) -> None:
     rows = [({"text": "A [MASK] sat."}, "")] * 2
     other = replace(engine_named("").provenance, fingerprint="other")
     engine: Any = SimpleNamespace(provenance=other)
-    with pytest.raises(InputError, match=r"The nodes have no \S+ with these weights"):
+    with pytest.raises(InputError, match=r"it has no \S+ with these weights"):
         next(spread_on(address, iter([(0, rows)]), "fill_mask", engine))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from app.engine.models import Engine, open_engine
-from app.faces.recorded.command import main
 from app.faces.recorded.entries import all_entries
 from app.faces.recorded.live import WEIGHS, digests, is_live, live_files, live_values
 from app.settings import ASSETS
@@ -21,7 +20,7 @@ from bert_core.errors import ConfigError
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    return dict(live_files(open_engine(), parts=True))
+    return dict(live_files(open_engine()))
 
 
 def test_parts_are_small_and_together_the_weights(files: dict[str, bytes]) -> None:
@@ -69,7 +68,7 @@ def test_a_page_compares_what_it_imports_before_it_runs(files: dict[str, bytes])
 
 def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
     with pytest.raises(ConfigError, match="not a bundled model"):
-        list(live_files(Engine(str(tiny_folder)), parts=False))
+        list(live_files(Engine(str(tiny_folder))))
 
 
 def test_a_bundled_name_with_other_weights_is_not_live(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,13 +76,12 @@ def test_a_bundled_name_with_other_weights_is_not_live(monkeypatch: pytest.Monke
     other = replace(engine.provenance, fingerprint="0" * 12)
     monkeypatch.setattr(engine, "provenance", other)
     with pytest.raises(ConfigError, match="other weights"):
-        next(live_files(engine, parts=False))
+        next(live_files(engine))
 
 
-def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main([str(tmp_path / "out"), "--parts"])
-    assert "give both" in capsys.readouterr().err
+def test_hosts_of_plain_files_find_what_they_read(files: dict[str, bytes]) -> None:
+    policy = b"/live/worker.js\n  Content-Security-Policy: default-src 'none'"
+    assert policy in files["_headers"] and files[".nojekyll"] == b""
 
 
 def test_examples_of_nine_tasks_and_runs_of_the_lab_are_live_with_their_values() -> None:
