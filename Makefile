@@ -105,11 +105,9 @@ journey: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
 
-# Needs a CUDA device, a PyTorch for CUDA and the data folder of the training.
+# Needs a CUDA device, a PyTorch for CUDA and the data folder of the training; without, it says so.
 gpu: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -m gpu -q tests/bert_core/test_devices.py
-	@$(BIN)/python -m benchmarks.cuda
-	@$(BIN)/python -m training all --machine cuda --data "$(DATA)" --work build/gpu
+	@$(BIN)/python -m tools.gpu day $(if $(DATA),--data "$(DATA)")
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed

@@ -1,7 +1,7 @@
 """Fixtures shared by many tests: a tiny model with distinct sizes, and nasty strings.
 
 What belongs to the site is imported in its fixtures: the tests of the library run without the
-packages of the site (`make gpu`).
+packages of the site (`python -m tools.gpu`).
 
 The hooks at the end divide the tests among several processes (`make test`).
 """

@@ -18,7 +18,7 @@ from bert_core.finetuning.state import load_state
 from training.export import export, finish
 from training.lessons import LESSONS, absent
 from training.plan import Plan
-from training.stage import STATE, Say, StageSettings, train
+from training.stage import STATE, Lesson, Say, StageSettings, train
 
 FOLDERS = ("text", "qa", "ner", "sentiment", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
@@ -41,7 +41,7 @@ class RecipeSettings:
         """Return the length of each stage."""
         return self.plan.budgets(self.minutes, self.part)
 
-    def stage(self, name: str) -> StageSettings:
+    def stage(self, name: str, init: str | None = None) -> StageSettings:
         """Return the settings of one stage, which starts where the one before ended."""
         names = list(self.plan.stages)
         place = names.index(name)
@@ -50,7 +50,7 @@ class RecipeSettings:
             name,
             self.data,
             self.work / name,
-            before,
+            init or before,
             self.budgets()[name],
             save_minutes=self.save_minutes,
             seed=self.seed,
@@ -62,13 +62,19 @@ def run_recipe(
     settings: RecipeSettings,
     say: Say = print,
     stop: threading.Event | None = None,
+    *,
+    lessons: dict[str, Lesson] | None = None,
+    finished: bool = True,
 ) -> Path | None:
-    """Run or resume the recipe. A resumed run needs the same settings.
+    """Run or resume the recipe.
+
+    A resumed run needs the same settings. `lessons` is what `prepare` returned, if it was called
+    before; unless `finished`, temperatures and figures are left to `training.export.finish`.
 
     Returns:
         The bundle folder; None if `stop` was set first: the stage ends after its step.
     """
-    bundle = settings.work / BUNDLE
+    bundle, lessons = settings.work / BUNDLE, lessons or {}
     if bundle.is_dir():
         say(f"{bundle} is finished. Remove it to make it again, or give another --work.")
         return bundle
@@ -77,10 +83,10 @@ def run_recipe(
         stage = settings.stage(name)
         if (done := progress(stage.work, budget)) < 1.0:
             say(f"{name}: {'goes on' if done else 'begins'}")
-            sizes = settings.plan.stages[name].sizes
-            if not train(stage, LESSONS[name](stage, sizes, say), say, stop).done:
+            if not train(stage, _lesson(settings, stage, lessons, say), say, stop).done:
                 say("stopped; the same command goes on from here")
                 return None
+        lessons.pop(name, None)  # frees the memory
         after = settings.work / f"after-{name}"
         if not after.is_dir():
             beside = _fresh(after)
@@ -88,10 +94,29 @@ def run_recipe(
             beside.rename(after)
     beside = _fresh(bundle)
     shutil.copytree(after, beside)
-    finish(beside, settings.data, settings.plan.device, say=say)
+    if finished:
+        finish(beside, settings.data, settings.plan.device, say=say)
     beside.rename(bundle)
     say(f"the bundle is in {bundle}")
     return bundle
+
+
+def prepare(settings: RecipeSettings, say: Say = print) -> dict[str, Lesson]:
+    """Read and prepare the data of every stage; this needs no card."""
+    lessons: dict[str, Lesson] = {}
+    for name in settings.plan.stages:
+        _lesson(settings, settings.stage(name, settings.init), lessons, say)
+    return lessons
+
+
+def _lesson(
+    settings: RecipeSettings, stage: StageSettings, lessons: dict[str, Lesson], say: Say
+) -> Lesson:
+    """Return the lesson of a stage, read only once; the stage's work folder has its name."""
+    name = stage.work.name
+    if name not in lessons:
+        lessons[name] = LESSONS[name](stage, settings.plan.stages[name].sizes, say)
+    return lessons[name]
 
 
 def progress(work: Path, budget: Budget) -> float:
