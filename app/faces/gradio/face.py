@@ -35,7 +35,7 @@ QUEUE_PAUSE, PROGRESS_PAUSE = 0.02, 0.2
 """Seconds between Gradio's looks at its queue, which has no bell. Its own are 0.001 and 0.01, which
 cost 5 % of a core while there is no visitor."""
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "theme": theme(),
     "head": head(),
     "js": script(),
@@ -81,16 +81,21 @@ def build(twin: str = "") -> gr.Blocks:
     return face
 
 
-def at_path(face: gr.Blocks, path: str) -> FastAPI:
-    """Return an application that serves the interface at a path: "/", or one beside others."""
+def own_app(face: gr.Blocks) -> dict[str, Any]:
+    """Return what Gradio's application is made with."""
     # Gradio says so whatever `ssr_mode` is.
     warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
+    return {"middleware": [Middleware(OwnRoutes, face=face)]}
+
+
+def at_path(face: gr.Blocks, path: str) -> FastAPI:
+    """Return an application that serves the interface at a path: "/", or one beside others."""
     app: FastAPI = gr.mount_gradio_app(
         FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
         face,
         path,
-        **_OPTIONS,
-        app_kwargs={"middleware": [Middleware(OwnRoutes, face=face)]},
+        **OPTIONS,
+        app_kwargs=own_app(face),
     )
     return app
 
