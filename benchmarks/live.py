@@ -201,7 +201,7 @@ def _answers(page: Page, address: str, rounds: int) -> Iterator[Line]:
 def write(folder: Path) -> dict[str, bytes]:
     """Write one page with what it needs to answer; return the files."""
     engine = open_engine()
-    files = dict(live_files(engine, parts=False))
+    files = dict(live_files(engine))
     entry = next(each for each in all_entries(()) if f"{each.place}.html" == _PAGE)
     recording = Recording((entry,), engine.provenance, "2026-11-22", live=digests(files))
     files[_PAGE] = files["index.html"] = example_page(engine, recording, entry)

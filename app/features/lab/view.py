@@ -79,7 +79,7 @@ PICTURES_HINT = hint(
     "model that knows nothing has the loss log V, for V pieces; one that knows only how "
     "frequent each piece is has the loss of the lower line. At the right: how often the first "
     "guess is right in sentences that are never trained on, and how often the best possible "
-    "guess would be. With 120 sentences for each phenomenon, differences of up to about 10 "
+    "guess would be. With 120 sentences for each phenomenon, differences of up to 13 "
     "percentage points can be chance."
 )
 
