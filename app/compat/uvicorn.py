@@ -111,6 +111,11 @@ class Server(uvicorn.Server):
             each.listen(_QUEUE)  # `backlog` is also how many are accepted before any is counted
         self.ready()
 
+    @property
+    def has_connections(self) -> bool:
+        """Whether a client is still connected."""
+        return bool(self.server_state.connections)
+
     async def on_tick(self, counter: int) -> bool:
         """Look at the connections, ten times a second."""
         for each in list(self.server_state.connections):

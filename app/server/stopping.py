@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from app import log
 
 if TYPE_CHECKING:
-    import uvicorn
+    from app.compat.uvicorn import Server
 
 _LONGEST = 4.0  # seconds until clients are gone; a busy server is slow to begin
 _LOOK = 0.02  # seconds between two looks at it
@@ -30,7 +30,7 @@ class Stop:
     def __init__(self, leave: Callable[[int], None] = os._exit) -> None:
         self._leave = leave
         self._signals: SimpleQueue[int] = SimpleQueue()  # signal handlers may use it
-        self.server: uvicorn.Server | None = None  # which closes its connections first
+        self.server: Server | None = None  # which closes its connections first
         self._seconds = 0.0
         self._at_work: Callable[[], int] = int
         self.draining = False  # whether it goes on for a while, for those who are there
@@ -60,7 +60,7 @@ class Stop:
         log.end()
         if (server := self.server) is not None:
             server.should_exit = True
-            self._pass_time(_LONGEST, lambda: server.server_state.connections)
+            self._pass_time(_LONGEST, lambda: server.has_connections)
         event = f"stopped by SIGTERM after {time.monotonic() - since:.1f} s"
         line = log.line_of("INFO", "app", event) if number == signal.SIGTERM else "Stopped.\n"
         with suppress(OSError):  # the reader is gone

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.data.kept import Kept
 from app.data.samples import sample
-from app.data.work import Work
+from app.engine.compute.recent import Cache
 from tests.visits import Visit
 
-FEW_ANSWERED = Kept[Work](2**20)
+FEW_ANSWERED = Cache(2**20)
 
 
 @pytest.fixture(autouse=True)
