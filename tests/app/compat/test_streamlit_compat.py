@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit import config
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
 from app.compat import streamlit as compat
@@ -24,6 +25,12 @@ def test_options_of_the_environment_can_be_set(monkeypatch: pytest.MonkeyPatch) 
     found = st.get_option("server.port")
     compat.use_options({"server.port": before}, ours)
     assert found == 8765, "load_config_options sets no options: STREAMLIT_SERVER_PORT is ignored"
+
+
+def test_no_page_is_parsed_while_gradio_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    compat.use_options({}, ROOT / ".streamlit/config.toml")
+    monkeypatch.setattr("ast.parse", lambda *_, **__: pytest.fail("parsed, in any thread"))
+    assert ScriptCache().get_bytecode(str(ROOT / "pages/1_tokenizer.py"))
 
 
 def test_streamlit_can_be_told_to_build_no_menu_of_its_own() -> None:
