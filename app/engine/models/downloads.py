@@ -25,7 +25,7 @@ _AT_ONCE = 2  # models at a time; more would share one connection and could fill
 # Seconds without a progress request after which a visitor no longer counts as waiting. Browsers
 # let a background tab ask only once a minute.
 _PATIENCE = 90.0
-_FAREWELL = 5.0  # seconds that a cancelled download gets to end
+_FAREWELL = 10.0  # seconds that a cancelled download gets to end: a piece of 8 kB on a slow line
 
 Fetch = Callable[..., Path]
 
