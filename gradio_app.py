@@ -9,11 +9,13 @@ import sys
 
 def start() -> None:
     """Serve the interface; if it cannot start, print the reason in one line."""
+    from app.compat.gradio_import import write_no_stubs
     from app.settings import check_settings
     from bert_core.errors import BertError
 
     try:
         check_settings()
+        write_no_stubs()
         from app.server.gradio_start import serve  # its imports need valid settings
 
         serve()

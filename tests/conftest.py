@@ -298,6 +298,10 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 
 def pytest_configure() -> None:
-    """Leave the other processes their cores."""
+    """Leave the other processes their cores; import Gradio as the site does."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     torch.set_num_threads(max(1, torch.get_num_threads() // workers))
+    if find_spec("gradio"):
+        from app.compat.gradio_import import write_no_stubs
+
+        write_no_stubs()

@@ -31,7 +31,7 @@ class Fault:
         cut: number of times the connection breaks in the middle of the contents.
         instead: send these bytes instead.
         wait: seconds before anything is sent.
-        drip: seconds between pieces of 100 bytes.
+        drip: seconds between pieces of 100 bytes; may be changed while they are sent.
         redirect: redirect to this address, on every request.
         nameless: send no ETag, date or length.
         headers: extra headers; they replace the usual ones of the same name.

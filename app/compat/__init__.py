@@ -6,6 +6,7 @@ words what broke (connections: `tests/app/server/test_connections.py`). After an
 tests first. A test finds private uses elsewhere.
 
 - `streamlit.py`: configuration, the running script, the address, messages of the websocket.
+- `gradio_import.py`: Gradio without stub files.
 - `gradio.py`: calls, sessions and queue of the Gradio face.
 - `uvicorn.py`: connections that wait too long, or are too many.
 - `glibc.py`: memory that is given back.

@@ -52,7 +52,7 @@ def test_a_download_suits_phones_keyboards_and_screen_readers_and_can_be_called_
     page.keyboard.press("Enter")
     expect(page.get_by_text("was cancelled; nothing was kept")).to_be_visible()
     page.get_by_role("button", name="Dismiss").click()
-    hub.faults.clear()
+    hub.faults[model.weights_at].drip = 0.0
     look_up(page).get_by_role("button", name=download).press("Enter")
     expect(chosen(page)).to_contain_text(NAME)
     settled(page, "tokenizer")

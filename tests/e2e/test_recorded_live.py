@@ -148,6 +148,7 @@ def test_a_text_is_answered_on_all_pages_and_never_leaves_the_browser(
     assert record.complaints == []
 
 
+@pytest.mark.slow
 def test_without_https_each_part_of_the_weights_is_compared_as_it_comes(
     browser: Browser, live_site: Path
 ) -> None:
@@ -376,6 +377,7 @@ def _show(step: Locator, answer: str = "Live in this browser.") -> Locator:
     return step.locator(".bx-shown")
 
 
+@pytest.mark.slow
 def test_a_lesson_is_played_with_what_the_browser_computes(
     page: Page, record: Record, live: str
 ) -> None:

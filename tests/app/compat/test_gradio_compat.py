@@ -1,7 +1,9 @@
 """After an upgrade of Gradio: what of its undocumented side is not as it was."""
 
 import asyncio
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import gradio as gr
@@ -23,6 +25,14 @@ def made(build: Callable[[], T]) -> T:
         return build()
 
     return asyncio.run(inside())
+
+
+def test_a_component_gets_no_stub_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "import gradio\nclass OwnBox(gradio.Textbox): pass\n"
+    (tmp_path / "component_of_a_test.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert importlib.import_module("component_of_a_test").OwnBox
+    assert not list(tmp_path.glob("*.pyi")), "create_or_modify_pyi is not what writes them"
 
 
 def echo(text: str) -> str:

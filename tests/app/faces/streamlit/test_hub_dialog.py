@@ -125,7 +125,7 @@ def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopb
         at.session_state["open"] = False
     press(first, "Cancel")
     assert "continues for others who are waiting for it" in said(first)
-    loopback.faults.clear()
+    loopback.faults[model.weights_at].drip = 0.0
     until_arrived(second)
     assert worked_with(second) == f"works with {NAME}"
 
