@@ -132,6 +132,7 @@ def test_it_runs_every_test_that_is_for_a_card() -> None:
     assert marked == set(gpu._GPU_TESTS)
 
 
+@pytest.mark.slow
 def test_the_benchmark_compares_outputs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

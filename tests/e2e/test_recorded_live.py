@@ -287,6 +287,7 @@ def test_a_file_that_was_changed_is_refused_in_words(
         expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
 
 
+@pytest.mark.slow
 def test_a_head_is_chosen_and_one_switched_off(page: Page, record: Record, live: str) -> None:
     page.goto(f"{live}/{PAGES['attention']}")
     _load(page)
