@@ -113,7 +113,6 @@ def test_every_page_of_the_wheel_is_drawn(site: Path, tmp_path: Path) -> None:
     assert len(lines) > 15 and all(each.endswith(" []") for each in lines), lines
 
 
-@pytest.mark.slow
 def test_the_notebook_runs_from_the_wheel_alone(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
