@@ -26,7 +26,7 @@ JOBS ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all pytest check test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
+.PHONY: help run dev test test-all check test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -61,18 +61,15 @@ test: $(VENV)/.installed-dev
 	    tests/app/features/$(ONLY) $(wildcard tests/pages/test_$(ONLY)_page.py) || found=1; \
 	$(BIN)/python -m tools.new_feature $(ONLY) --check || found=1; exit $$found
 else
-# Beside the tests, which do not use all of two cores, the sources are checked.
-test: $(VENV)/.installed-dev $(DOCS)/.installed
-	@$(MAKE) --no-print-directory -j 2 check pytest MARKS='-m "not slow"'
+test: check
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 endif
 
-test-all: $(VENV)/.installed-dev $(DOCS)/.installed
-	@$(MAKE) --no-print-directory -j 2 check pytest
+test-all: check
+	@$(BIN)/python -m pytest -n $(JOBS)
 
-pytest: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n $(JOBS) $(MARKS)
-
-check: lint docs
+check: $(VENV)/.installed-dev $(DOCS)/.installed
+	@$(MAKE) --no-print-directory -j 2 lint docs
 
 # The library with the lowest or the newest PyTorch that pyproject.toml allows (TORCH=lowest, newest, or
 # a version), in an environment of its own beside everything else that requirements-dev.txt pins.

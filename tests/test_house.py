@@ -322,8 +322,8 @@ def test_a_name_that_cannot_be_a_feature_is_refused(slug: str, tmp_path: Path) -
 
 def test_no_test_is_skipped_unconditionally() -> None:
     own = Path(__file__).relative_to(ROOT).as_posix()
-    skip = re.compile(r"(mark|unittest|pytest)\.skip|doctest:.*SKIP")
-    sources = {name: text for name, text in SOURCES.items() if skip.search(text)}
+    named = re.compile(r"(mark|unittest|pytest)\.skip|doctest:.*SKIP")
+    sources = {name: text for name, text in SOURCES.items() if named.search(text)}
     assert sources.pop(own)
     found = [skip for name, text in sources.items() for skip in unconditional_skips(name, text)]
     assert found == []

@@ -1,8 +1,8 @@
 """Gradio's import without its stub files.
 
 For each class of a component, Gradio parses the class's source and writes a stub file for editors
-into its own folder: 1.8 of the 4.9 seconds of its import. Up to Python 3.11.7, that parser can fail
-if another thread parses at the same time (python/cpython#106905).
+into its own folder: 1.8 of the 4.9 seconds of its import. On Python 3.11.7, that parser can fail if
+another thread parses at the same time (python/cpython#106905).
 """
 
 import sys

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.compat.gradio_import import write_no_stubs
 from app.engine.loading import LOADING
 from app.log import cause
 from app.records.served import GRADIO, PATH
@@ -107,6 +108,7 @@ def mounted(wanted: threading.Event, path: str = PATH) -> Later:
 
     def application() -> "FastAPI":
         LOADING.wait()
+        write_no_stubs()
         from app.faces.gradio.face import at_path, build  # imports Gradio
 
         return at_path(build("../"), path)

@@ -12,7 +12,3 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `routes.py`: which of Gradio's routes exist here, and how long a request may be.
 - `look.py`: the style sheets, the theme and the menu.
 """
-
-from app.compat.gradio_import import write_no_stubs
-
-write_no_stubs()

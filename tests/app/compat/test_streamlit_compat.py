@@ -28,6 +28,7 @@ def test_options_of_the_environment_can_be_set(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_page_is_parsed_while_gradio_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "get_config_files", config.get_config_files)  # put back at the end
     compat.use_options({}, ROOT / ".streamlit/config.toml")
     monkeypatch.setattr("ast.parse", lambda *_, **__: pytest.fail("parsed, in any thread"))
     assert ScriptCache().get_bytecode(str(ROOT / "pages/1_tokenizer.py"))
