@@ -140,6 +140,7 @@ class Loopback:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else every body waits 40 ms for the receipt of its head
     loopback: Loopback
 
     def log_message(self, *args: object) -> None:

@@ -8,6 +8,7 @@ it is needed for and a test in `tests/app/compat` or `tests/bert_core/test_compa
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
@@ -40,22 +41,44 @@ HOOKED = {("bert_core/model/pretrained.py", "_apply")}
 """Methods of PyTorch's modules that are replaced; `bert_core/compat.py` says what for."""
 
 
+@dataclass(frozen=True)
+class Names:
+    """What a file names: with their lines what it imports, reads and defines, and what it gives."""
+
+    imports: list[tuple[int, str, str]] = field(default_factory=list)
+    private: list[tuple[int, str]] = field(default_factory=list)
+    functions: list[tuple[int, str]] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
+
+
+@cache
+def names_in(source: str) -> Names:
+    """Read a file's names in one walk: all files have a million nodes."""
+    found = Names()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute():
+                if isinstance(node.ctx, ast.Store):
+                    found.given.add(node.attr)
+                if re.match(r"_[a-z]", node.attr):
+                    found.private.append((node.lineno, node.attr))
+            case ast.Name():
+                if isinstance(node.ctx, ast.Store):
+                    found.given.add(node.id)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.given.add(node.name)
+                if isinstance(node, ast.FunctionDef):
+                    found.functions.append((node.lineno, node.name))
+            case ast.Import() | ast.ImportFrom():
+                found.imports.extend((node.lineno, *each) for each in imported(node))
+    return found
+
+
 @cache
 def known_names() -> set[str]:
     """Return every name that the repository itself gives to something, and what is allowed."""
-    found: set[str] = NOT_PRIVATE | OF_OTHERS
-    for name, source in SOURCES.items():
-        if name.startswith(COMPAT):
-            continue
-        for node in ast.walk(ast.parse(source)):
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                    found.add(node.name)
-                case ast.Attribute(ctx=ast.Store()):
-                    found.add(node.attr)
-                case ast.Name(ctx=ast.Store()):
-                    found.add(node.id)
-    return found - MODULE
+    ours = (names_in(text).given for name, text in SOURCES.items() if not name.startswith(COMPAT))
+    return set().union(NOT_PRIVATE, OF_OTHERS, *ours) - MODULE
 
 
 def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -73,21 +96,24 @@ def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 def private_uses(name: str, source: str) -> list[str]:
     """Return what a file uses of frameworks that is not documented."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        where = f"{name}:{getattr(node, 'lineno', 0)}"
-        for package, rest in imported(node):
-            if package in DOCUMENTED and not re.match(DOCUMENTED[package], rest):
-                found.append(f"{where} imports {package}.{rest}, which is not documented")
-        word = node.attr if isinstance(node, ast.Attribute) else ""
-        if re.match(r"_[a-z]", word) and word not in known_names() and (name, word) not in HOOKED:
-            found.append(f"{where} uses {word}, which is private")
-        hook = node.name if isinstance(node, ast.FunctionDef) else ""
-        if hook in MODULE and (name, hook) not in HOOKED:
-            found.append(f"{where} replaces {hook}, which is private to PyTorch")
+    names = names_in(source)
+    found = [
+        f"{name}:{line} imports {package}.{rest}, which is not documented"
+        for line, package, rest in names.imports
+        if package in DOCUMENTED and not re.match(DOCUMENTED[package], rest)
+    ]
+    found += [
+        f"{name}:{line} uses {word}, which is private"
+        for line, word in names.private
+        if word not in known_names() and (name, word) not in HOOKED
+    ]
+    found += [
+        f"{name}:{line} replaces {hook}, which is private to PyTorch"
+        for line, hook in names.functions
+        if hook in MODULE and (name, hook) not in HOOKED
+    ]
     lines = enumerate(source.splitlines(), 1)
-    found += [f"{name}:{n} uses {m[0]}" for n, line in lines for m in QUIET.finditer(line)]
-    return found
+    return found + [f"{name}:{n} uses {m[0]}" for n, line in lines for m in QUIET.finditer(line)]
 
 
 def test_nothing_private_is_used_outside_the_compat_modules() -> None:
