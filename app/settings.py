@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -371,6 +371,7 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
     )
 
 
+@cache
 def available_cores() -> int:
     """Return how many cores this process may use, which may be fewer than the machine has.
 

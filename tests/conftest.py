@@ -6,6 +6,7 @@ packages of the site (`python -m tools.gpu`).
 The hooks at the end divide the tests among several processes (`make test`).
 """
 
+import logging
 import os
 import sys
 from collections import Counter
@@ -290,6 +291,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ))  # fmt: skip
 
 
+def pytest_collection_finish() -> None:
+    """Let every logger hand on what it hears: pytest adds itself to the others, thrice a test."""
+    for each in logging.getLogger().manager.loggerDict.values():
+        if isinstance(each, logging.Logger):
+            each.propagate = True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for no doctests in a file of tests: that takes as long as finding the tests."""
@@ -298,10 +306,12 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 
 def pytest_configure() -> None:
-    """Leave the other processes their cores; import Gradio as the site does."""
+    """Leave the other processes their cores."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     torch.set_num_threads(max(1, torch.get_num_threads() // workers))
-    if find_spec("gradio"):
-        from app.compat.gradio_import import write_no_stubs
 
-        write_no_stubs()
+
+if find_spec("gradio"):  # imported as by the site, also by the conftest of a folder
+    from app.compat.gradio_import import write_no_stubs
+
+    write_no_stubs()

@@ -77,4 +77,10 @@ def pictures(at: AppTest) -> dict[str, str]:
     """Return the markup of every picture on a page, by the picture's name."""
     shown = (json.loads(each.proto.json or "{}") for each in at.get("bidi_component"))
     found = [each["markup"] for each in shown if "<figure" in each.get("markup", "")]
-    return {elements(each, "figure")[0].attributes["data-name"]: each for each in found}
+    return {_name(each): each for each in found}
+
+
+def _name(markup: str) -> str:
+    """Return a picture's name, from its first tag alone: its drawings take ten milliseconds."""
+    tag = markup[markup.index("<figure") :].partition(">")[0]
+    return elements(f"{tag}>", "figure")[0].attributes["data-name"]

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,14 @@ def test_a_public_site_refuses_to_start_with_what_it_does_not_offer(
         check_settings()
 
 
+@pytest.fixture
+def cores_unknown() -> Iterator[None]:
+    available_cores.cache_clear()
+    yield
+    available_cores.cache_clear()
+
+
+@pytest.mark.usefixtures("cores_unknown")
 @pytest.mark.parametrize(
     ("quota", "cores"),
     [("200000 100000", 2), ("150000 100000", 2), ("5000 100000", 1), ("max 100000", 8), ("?", 8)],
@@ -124,6 +133,7 @@ def test_cores_are_those_that_the_container_gives(
     assert settings().threads * settings().runs == cores
 
 
+@pytest.mark.usefixtures("cores_unknown")
 def test_cores_are_those_that_the_process_may_run_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -173,7 +173,9 @@ def test_caddy_keeps_a_visitor_at_one_server_until_that_is_not_ready(tmp_path: P
         address = stack.enter_context(
             caddy(tmp_path, [each.server_port for each in sites.values()])
         )
-        visitors = [stack.enter_context(httpx.Client(base_url=address)) for _ in range(32)]
+        visitors = [
+            stack.enter_context(httpx.Client(base_url=address, verify=False)) for _ in range(32)
+        ]
         first = [visitor.get("/").text for visitor in visitors]
         assert set(first) == set(sites)
         for _ in range(3):

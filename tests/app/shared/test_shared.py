@@ -55,6 +55,18 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(autouse=True)
+def threads_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """End the threads of a test's stores, each of which would look for its server for ever."""
+    begun: list[Redis] = []
+    begin = Redis.begin
+    monkeypatch.setattr(Redis, "begin", lambda store: (begun.append(store), begin(store)))
+    yield
+    for store in begun:
+        store._follow = threading.Event().wait  # type: ignore[assignment]
+        store._reached.clear()
+
+
 def connected(store: Store, clock: Clock | None = None) -> tuple[Redis, Documents[str]]:
     """Return the store as one process has it, with its documents."""
     found = Redis(store.url, clock or Clock())
