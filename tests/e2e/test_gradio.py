@@ -29,7 +29,7 @@ def text_box(page: Page) -> Locator:
 @pytest.mark.parametrize(
     ("scheme", "size", "every"),
     [
-        pytest.param("light", LAPTOP, 4, id="some"),
+        pytest.param("light", LAPTOP, 6, id="some"),
         pytest.param("light", LAPTOP, 1, marks=pytest.mark.slow),
         pytest.param("dark", PHONE, 1, marks=pytest.mark.slow),
     ],

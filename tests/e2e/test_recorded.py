@@ -92,7 +92,7 @@ def test_the_keyboard_alone_is_enough(opened: Visit, host: str) -> None:
 @pytest.mark.parametrize(
     ("scheme", "size", "every"),
     [
-        pytest.param("dark", LAPTOP, 4, id="some"),
+        pytest.param("dark", LAPTOP, 6, id="some"),
         pytest.param("light", PHONE, 1, marks=pytest.mark.slow),
         pytest.param("dark", LAPTOP, 1, marks=pytest.mark.slow),
     ],
