@@ -6,6 +6,7 @@ packages of the site (`python -m tools.gpu`).
 The hooks at the end divide the tests among several processes (`make test`).
 """
 
+import gc
 import logging
 import os
 import sys
@@ -292,7 +293,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let every logger hand on what it hears: pytest adds itself to the others, thrice a test."""
+    """Leave out of every test what it need not look at: all that is imported, and most loggers.
+
+    What is there by now stays. And pytest adds itself, thrice a test, to each logger that does not
+    hand on what it hears.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     for each in logging.getLogger().manager.loggerDict.values():
         if isinstance(each, logging.Logger):
             each.propagate = True
@@ -306,7 +314,8 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 
 def pytest_configure() -> None:
-    """Leave the other processes their cores."""
+    """Leave the other processes their cores; look for no garbage among what is imported."""
+    gc.disable()
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     torch.set_num_threads(max(1, torch.get_num_threads() // workers))
 
