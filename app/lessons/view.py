@@ -24,7 +24,7 @@ _HIGH = 74  # of the scale of a number, in units of the drawing
 _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
     "One author wrote the texts before they were run: they are not a random sample. The 95 % "
-    "interval (Wilson) says which share would be expected of others of the kind. Tests are exact, "
+    "interval (Wilson) says what share to expect of other texts of the same kind. Tests are exact, "
     "with two tails at 5 %, each on its own: of forty false claims, about one would pass. "
     "Fisher’s test takes two counts as independent, also where they are of the same texts."
 )

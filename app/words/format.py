@@ -53,11 +53,11 @@ def share_of(k: int, n: int) -> str:
     """Print a counted share with its interval of 95 % (Wilson 1927).
 
     >>> share_of(20, 20)
-    '20 of 20; others of the kind: 84 % to 100 %'
+    '20 of 20 (95 % interval 84 % to 100 %)'
     """
     low, high = wilson(k, n)
     ends = f"{percent(low, 0, counted=True)} to {percent(high, 0, counted=True)}"
-    return f"{k} of {n}; others of the kind: {ends}"
+    return f"{k} of {n} (95 % interval {ends})"
 
 
 def p_value(p: float) -> str:

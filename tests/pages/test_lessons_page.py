@@ -89,10 +89,7 @@ def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: 
     page.at.session_state["step"] = 7
     page.run()
     assert "With the end cut off – you: 3; the model: 24" in page.words
-    assert (
-        "17 of 20; others of the kind: 64 % to 95 %. Tested: more than half: p = 0.0026"
-        in page.words
-    )
+    assert "17 of 20 (95 % interval 64 % to 95 %). Tested: more than half: p = 0.0026" in page.words
     assert "not a random sample" in page.words and "(Wilson)" in page.words
     labels = [each.label for each in page.at.button]
     assert "Next lesson: Does it know, or does it just repeat?" in labels
@@ -209,6 +206,6 @@ def test_what_is_pointed_at_is_marked_beside_the_right_one(
 
 def test_a_count_says_how_far_it_can_be_trusted(visit: Visit) -> None:
     page = visit(PAGE, lesson="not", step="1")
-    assert "others of the kind" not in page.words
+    assert "95 % interval" not in page.words
     show(guess(page, 1, "_guess_not-1"))
-    assert "30 of 31; others of the kind: 84 % to 99 %" in page.words
+    assert "30 of 31 (95 % interval 84 % to 99 %)" in page.words
