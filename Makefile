@@ -19,7 +19,7 @@ LOCKED := --universal --python-version 3.11 --generate-hashes --no-annotate --qu
 # Another interpreter: make run PYTHON=/path/to/python3.12
 PYTHON ?=
 # The number of processes that run tests, each with up to 2 GB of memory: make test JOBS=4. One has a
-# browser beside it, which is as busy. On two cores, three take a fifth longer than two.
+# browser beside it, which is as busy. On two cores, a third gains nothing and imports everything again.
 JOBS ?= 2
 
 # The tests start dozens of processes, each of which would compile the sources again.

@@ -292,15 +292,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ))  # fmt: skip
 
 
-def pytest_collection_finish() -> None:
-    """Leave out of every test what it need not look at: all that is imported, and most loggers.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare every test two searches: for garbage among what is imported, and through loggers.
 
-    What is there by now stays. And pytest adds itself, thrice a test, to each logger that does not
-    hand on what it hears.
+    pytest adds itself, thrice a test, to each logger that does not hand on what it hears.
     """
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        _let_loggers_hand_on()
+
+
+def _let_loggers_hand_on() -> None:
     for each in logging.getLogger().manager.loggerDict.values():
         if isinstance(each, logging.Logger):
             each.propagate = True
@@ -314,8 +322,7 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
 
 
 def pytest_configure() -> None:
-    """Leave the other processes their cores; look for no garbage among what is imported."""
-    gc.disable()
+    """Leave the other processes their cores."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     torch.set_num_threads(max(1, torch.get_num_threads() // workers))
 

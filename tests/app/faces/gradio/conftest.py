@@ -22,7 +22,6 @@ from app.server.later import Later, mounted
 from tests.compat.gradio import number_of
 
 PATIENCE = 120  # seconds; a slow machine is not a failure
-# Without TLS there is nothing to verify: `verify=False` spares each call to read all certificates.
 
 
 @dataclass
@@ -48,7 +47,7 @@ class Served:
         return mount.app.get_blocks()  # type: ignore[attr-defined]
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        """Fetch a path below the interface."""
+        """Fetch a path below the interface, without reading certificates: there is no TLS."""
         return httpx.get(f"{self.address}/{path}", timeout=PATIENCE, verify=False, **options)
 
     def post(self, path: str, json: object = None, **options: Any) -> httpx.Response:
